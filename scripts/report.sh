@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does:   checks the recorded results and writes the report from the newest of each study; measures nothing.
 # Reads:  results/, STUDY/study/{claims.toml,page.toml}.
-# Writes: REPORT.md, docs/evidence/, charts/, the answers and prices in README.md and the goals in STUDY/README.md (below --into: the same there).
+# Writes: REPORT.md, docs/evidence/, charts/, the marked blocks of README.md and the goals in STUDY/README.md (below --into: the same there).
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 

@@ -36,6 +36,8 @@ pub struct Load {
     pub patience: Duration,
     /// Whether a request keeps what came until its end, as a client does that reads a table; else a message is dropped once it is checked.
     pub keeps: bool,
+    /// The first requests of the streams are spread evenly over so long.
+    pub spread: Duration,
 }
 
 /// For how long there is load.
@@ -54,9 +56,10 @@ pub enum Extent {
 }
 
 impl Load {
-    /// So many requests for `ticket`, patient for a minute; of what comes nothing is known before and nothing kept.
+    /// So many requests for `ticket`, all at once, patient for a minute; of what comes nothing is known before and nothing kept.
     pub fn new(ticket: Ticket, requests: usize, extent: Extent) -> Self {
-        Load { ticket, requests, extent, first: None, patience: Duration::from_mins(1), keeps: false }
+        let (patience, spread) = (Duration::from_mins(1), Duration::ZERO);
+        Load { ticket, requests, extent, first: None, patience, keeps: false, spread }
     }
 
     /// Puts the load on the server behind `connections`.
@@ -68,7 +71,12 @@ impl Load {
         let start = Instant::now();
         for number in 0..self.requests {
             let (client, shared) = (connections.client(number), Arc::clone(&shared));
-            streams.spawn(stream::Stream { number, client, load: self.clone(), shared }.run());
+            let stream = stream::Stream { number, client, load: self.clone(), shared };
+            let turn = start + self.spread.mul_f64(number as f64 / self.requests as f64);
+            streams.spawn(async move {
+                tokio::time::sleep_until(turn.into()).await;
+                stream.run().await;
+            });
         }
         let Extent::Window { warm_up, window } = self.extent else {
             while let Some(ended) = streams.join_next().await {
@@ -76,7 +84,7 @@ impl Load {
                     shared.delivery().failures.push(Status::internal(error.to_string()));
                 }
             }
-            return shared.take(start.elapsed());
+            return shared.take(start);
         };
         // Never closed, so that waiting does not fail.
         let _ = shared.under_way.acquire_many(u32::try_from(self.requests).unwrap_or(u32::MAX)).await;
@@ -89,7 +97,7 @@ impl Load {
         let begin = Instant::now();
         tokio::time::sleep(window).await;
         shared.counting.store(false, Ordering::Relaxed);
-        let delivery = shared.take(begin.elapsed());
+        let delivery = shared.take(begin);
         streams.shutdown().await;
         delivery
     }

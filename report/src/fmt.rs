@@ -165,6 +165,12 @@ pub fn plain(x: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// A number rounded to so many significant digits: 219.3 (2) is "220", 1.64 (2) is "1.6".
+pub fn rounded(x: f64, significant: usize) -> String {
+    let digits = format!("{:.*e}", significant.saturating_sub(1), x);
+    plain(digits.parse().unwrap_or(x))
+}
+
 /// `1.23 × 10^15`, for what no separator makes readable.
 fn scientific(x: f64, significant: usize) -> String {
     let text = format!("{:.*e}", significant.saturating_sub(1), x);
@@ -209,6 +215,15 @@ pub fn duration(seconds: f64) -> String {
 /// "1 claim", "9 claims".
 pub fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// "a, b and c".
+pub fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
 }
 
 /// An anchor of what a link may hold: `("txn_engine", "T1")` is `txn_engine-t1`.

@@ -24,6 +24,8 @@ pub struct Page {
     /// What the original really measured.
     #[serde(default)]
     pub measured: Vec<String>,
+    /// What the two forms of its claims are.
+    pub forms: Option<String>,
     #[serde(default)]
     pub kept: Vec<String>,
     #[serde(default)]

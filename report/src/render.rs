@@ -4,7 +4,7 @@
 //! - REPORT.md: `report`, with a `study` each;
 //! - docs/evidence/: `evidence` of each study, `trust`, `machines`, and `verdicts` for other programs;
 //! - `prices`: what one handoff costs, on most of them; `rule`: what that predicts; `maps`: what designs cost around the published settings;
-//! - blocks of other documents: `answers` in the README, `goals` in those of the crates; `text` for a terminal.
+//! - blocks of other documents: `answers` in the README (two of them), `goals` in those of the crates; `text` for a terminal.
 
 mod answers;
 mod evidence;
@@ -45,7 +45,9 @@ pub fn pages(studies: &[StudyView]) -> BTreeMap<String, String> {
         (below("TRUST.md"), ended(trust::page(studies))),
         (below("MACHINES.md"), ended(machines::page(studies))),
     ]);
-    pages.extend(studies.iter().map(|view| (below(&format!("{}.md", view.judged.study)), ended(evidence::page(view)))));
+    pages.extend(
+        studies.iter().map(|view| (below(&format!("{}.md", view.judged.study)), ended(evidence::page(studies, view)))),
+    );
     pages
 }
 
@@ -56,10 +58,10 @@ fn ended(mut page: String) -> String {
     page
 }
 
-/// What stands between the marks of other documents, by name: `prices`, `answers`, and `goals-STUDY` for each study with goals.
+/// What stands between the marks of other documents, by name: `answers`, `prices`, `why`, and `goals-STUDY` for each study with goals.
 pub fn splice_blocks(studies: &[StudyView]) -> BTreeMap<String, String> {
     let mut blocks = BTreeMap::from(
-        [("answers", answers::block(studies)), ("prices", prices::short(studies))]
+        [("answers", answers::block(studies)), ("prices", prices::short(studies)), ("why", answers::why(studies))]
             .map(|(name, block)| (name.to_owned(), block)),
     );
     for view in studies.iter().filter(|view| !view.judged.goals.is_empty()) {

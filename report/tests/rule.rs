@@ -71,9 +71,9 @@ fn waking(run: &PlannedRun, ms: f64) -> Outcome {
 fn handoffs_add_to_work_or_to_a_part_of_what_goes_on_side_by_side() {
     let found = [
         (added(1000.0, 1e-3, 2.0), 1.5),
-        (overlap(3.0, 1.0, 1000.0, 1e-3), 0.75),
+        (overlap(3.0, 1.0, 1000.0, 1e-3), 1.0),
         (overlap(1.0, 3.0, 1000.0, 1e-3), 1.0),
-        (overlap(1.0, 3.0, 5000.0, 1e-3), 2.0),
+        (overlap(2.0, 2.0, 5000.0, 1e-3), 1.75),
     ];
     assert!(found.iter().all(|(found, due)| (found - due).abs() < 1e-12), "{found:?}");
 }
@@ -94,8 +94,16 @@ fn each_host_predicts_by_its_own_price() {
     let out = temporary();
     render(results.path(), out.path(), &[]).success();
     let page = read(out.path(), "REPORT.md");
-    let lines: Vec<&str> = page.lines().filter(|line| line.contains("250 wake-ups |")).collect();
-    assert_eq!(lines.len(), 2, "{page}");
+    let row = page.lines().find(|line| line.contains("[250 wake-ups](docs/evidence/toy.md#the-rule) | 250 |")).unwrap();
+    assert!(row.contains("| +2.5 to +50") && row.ends_with("| **1 of 2** |"), "{row}");
+    assert!(
+        page.contains("predicts 1 of 4 effects") && page.contains("- No price yet: No such price (joy.trip)"),
+        "{page}"
+    );
+
+    let evidence = read(&out.path().join("docs/evidence"), "toy.md");
+    let lines: Vec<&str> = evidence.lines().filter(|line| line.contains("250 wake-ups |")).collect();
+    assert_eq!(lines.len(), 2, "{evidence}");
     let cells = "| `big` | Other | 250 | 4.0";
     assert!(
         lines[0].contains(cells) && lines[0].contains("| +2.5 % | +50") && lines[0].ends_with("| **misses** |"),
@@ -107,14 +115,9 @@ fn each_host_predicts_by_its_own_price() {
         "{}",
         lines[1]
     );
-    let counted = page.lines().find(|line| line.contains("Memory as a counter |")).unwrap();
+    let counted = evidence.lines().find(|line| line.contains("Memory as a counter |")).unwrap();
     assert!(counted.contains("| 80,1"), "{counted}");
-    assert!(page.contains(": 1 of 4 agree"), "{page}");
-    assert!(
-        page.contains("250 wake-ups (one per thousand rows)")
-            && page.contains("- No price yet: No such price (joy.trip)"),
-        "{page}"
-    );
+    assert!(evidence.contains("250 wake-ups (one per thousand rows)"), "{evidence}");
 
     let chart = fs::read_to_string(out.path().join("charts/rule.svg")).unwrap();
     // A dot per host and effect that is more, and the one beside the name of the line.

@@ -36,6 +36,8 @@ pub(crate) struct Encoder {
     deflate: Option<(u32, Compress)>,
     #[cfg(feature = "libdeflate")]
     at_once: Option<(u32, Compressor)>,
+    #[cfg(all(feature = "libdeflate", feature = "zlib-rs", not(feature = "zlib-ng")))]
+    repeating: Option<(u32, zlib_rs::Deflate)>,
     #[cfg(feature = "zstd")]
     zstd: Option<(u32, zstd::stream::raw::Encoder<'static>)>,
 }
@@ -53,6 +55,12 @@ impl Encoder {
             && !repeats(data)
         {
             return self.deflate_at_once(level, data, out);
+        }
+        #[cfg(all(feature = "libdeflate", feature = "zlib-rs", not(feature = "zlib-ng")))]
+        if let Compression::Deflate(level @ 1..) = self.compression
+            && data.len() <= BLOCK_BYTES
+        {
+            return self.deflate_repeating(level, data, out);
         }
         let last = data.len().saturating_sub(1) / BLOCK_BYTES;
         for (index, block) in data.chunks(BLOCK_BYTES).enumerate() {
@@ -72,6 +80,28 @@ impl Encoder {
         let room = out.room(compressor.deflate_compress_bound(data.len()));
         let written = compressor.deflate_compress(data, room).map_err(compressor_error)?;
         out.advance(written);
+        Ok(())
+    }
+
+    /// Deflate for a little data that repeats itself: such data makes few symbols, and a table for fewer takes less time to clear, which is done
+    /// twice per entry.
+    #[cfg(all(feature = "libdeflate", feature = "zlib-rs", not(feature = "zlib-ng")))]
+    fn deflate_repeating(&mut self, level: u32, data: &[u8], out: &mut Buffer) -> Result<()> {
+        use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Status};
+
+        // Raw Deflate of the usual window, 4096 symbols per block instead of 16384.
+        let config = DeflateConfig { window_bits: -15, mem_level: 6, ..DeflateConfig::new(level.cast_signed()) };
+        let make = || Ok::<_, Error>(Deflate::new_with_config(config));
+        let (compress, new) = of_level(&mut self.repeating, level, make)?;
+        if !new {
+            compress.reset();
+        }
+        let room = out.room(zlib_rs::compress_bound(data.len()));
+        match compress.compress(data, room, DeflateFlush::Finish) {
+            Ok(Status::StreamEnd) => out.advance(usize::try_from(compress.total_out()).unwrap_or(usize::MAX)),
+            Ok(_) => return Err(compressor_error("Deflate needs more room than its bound")),
+            Err(error) => return Err(compressor_error(error.as_str())),
+        }
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use tokio::sync::Semaphore;
@@ -22,6 +22,10 @@ pub struct Delivery {
     pub bytes: u64,
     /// Batches that arrived in it whole.
     pub batches: u64,
+    /// When the last of them did.
+    pub(super) last_batch: Option<Instant>,
+    /// When it began.
+    pub(super) begin: Option<Instant>,
     /// Bytes of the values of a row; `None` if nothing arrived or they vary.
     pub row_bytes: Option<usize>,
     /// Messages whose values were compared with what they must be.
@@ -46,6 +50,8 @@ impl Delivery {
             elapsed: Duration::ZERO,
             bytes: 0,
             batches: 0,
+            last_batch: None,
+            begin: None,
             row_bytes: None,
             compared: 0,
             latency: times.clone(),
@@ -59,6 +65,13 @@ impl Delivery {
     /// Megabytes per second over all streams.
     pub fn mb_per_s(&self) -> f64 {
         self.bytes as f64 / 1e6 / self.elapsed.as_secs_f64()
+    }
+
+    /// The time between two batches of a stream, in seconds, requests that follow one another included; `None` without batches.
+    pub fn batch_s(&self) -> Option<f64> {
+        // Until the last one: the part of an interval that the window ends with would count for none.
+        let span = self.last_batch?.duration_since(self.begin?).as_secs_f64();
+        Some(span * self.bytes_per_stream.len() as f64 / self.batches as f64)
     }
 
     /// How evenly the streams were served: 1 if all got the same, 1/n if one of n got everything (Jain's index).
@@ -111,11 +124,12 @@ impl Shared {
         self.delivery.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All that was noted, after which there is nothing.
-    pub(super) fn take(&self, elapsed: Duration) -> Delivery {
+    /// All that was noted since `begin`, after which there is nothing.
+    pub(super) fn take(&self, begin: Instant) -> Delivery {
+        let elapsed = begin.elapsed();
         let mut delivery = self.delivery();
         // Streams that are about to be cut off may still note something.
         let nothing = Delivery::nothing(delivery.bytes_per_stream.len());
-        Delivery { elapsed, ..std::mem::replace(&mut delivery, nothing) }
+        Delivery { elapsed, begin: Some(begin), ..std::mem::replace(&mut delivery, nothing) }
     }
 }

@@ -83,6 +83,7 @@ impl Stream {
                 let now = Instant::now();
                 shared.count(|delivery| {
                     delivery.batches += 1;
+                    delivery.last_batch = Some(now);
                     let times = if reader.batches == 1 { &mut delivery.first_batch } else { &mut delivery.gap };
                     if let Some(last) = last {
                         record(times, now - last);

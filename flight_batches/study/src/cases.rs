@@ -73,6 +73,10 @@ pub struct Flight {
     pub extent: Extent,
     /// Rows of the table.
     pub table_rows: usize,
+    /// Columns of the table.
+    pub columns: usize,
+    /// Over what the streams' first requests are spread.
+    pub spread: Duration,
     /// What the client does with an answer.
     pub answer: Answer,
 }
@@ -99,8 +103,9 @@ const fn window(delay_ms: u32, rows: usize, requests: usize) -> Flight {
         _ => 900,
     });
     let extent = Extent::Window { warm_up: Duration::ZERO, window };
-    let (batches, answer) = (None, Answer::Dropped);
-    Flight { delay_us: delay_ms * 1000, rows, requests, batches, extent, table_rows: 1_000_000, answer }
+    let (batches, spread, answer) = (None, Duration::ZERO, Answer::Dropped);
+    let (table_rows, columns) = (1_000_000, 50);
+    Flight { delay_us: delay_ms * 1000, rows, requests, batches, extent, table_rows, columns, spread, answer }
 }
 
 /// Requests of so many batches to their end.
@@ -123,6 +128,14 @@ const fn table(delay_ms: u32, rows: usize, requests: usize) -> Flight {
 const fn no_delay(requests: usize) -> Flight {
     let extent = Extent::Window { warm_up: Duration::from_millis(100), window: Duration::from_secs(1) };
     Flight { batches: Some(25_000), table_rows: 250_000, extent, ..window(0, 10_000, requests) }
+}
+
+/// So many requests at once, for the map. Each is soon over and followed by the next, so that a request that waits for a thread gets one; batches
+/// are so small that the processor keeps up.
+const fn at_once(requests: usize) -> Flight {
+    let extent = Extent::Window { warm_up: Duration::ZERO, window: Duration::from_millis(150) };
+    let (batches, spread) = (Some(3), Duration::from_millis(100));
+    Flight { batches, extent, table_rows: 1_000, columns: 5, spread, ..window(100, 10, requests) }
 }
 
 const fn scenario(name: &'static str, requests: Flight, arms: &'static [Arms]) -> Scenario<Setting> {
@@ -168,7 +181,6 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     scenario("short_1ms", whole(1_000, 1_000, 200, 20), &[measured(1.4, "async sync sync@slow async_p1 sync_p1 sync_p1@aa")]),
     // What else could wait for a batch, at a load that all could carry.
     scenario("ways", whole(10_000, 1_000, 40, 20), &[always(0.65, "async_p0 async_p1 async_p4 sync sync_p1 sync_p4 pool spawn_blocking sleep_in_poll")]),
-    scenario("ways_600", window(100, 100, 600), &[measured(2.0, "async_p0 sync spawn_blocking")]),
     scenario("pool_model", whole(10_000, 1_000, 40, 20), &[measured(0.65, "pool pool_p1")]),
     scenario("below_10ms", whole(10_000, 1_000, 10, 50), &[measured(0.95, "async_p1 sync_p1")]),
     scenario("below_100ms", whole(100_000, 1_000, 40, 6), &[measured(1.1, "async_p1 sync_p1")]),
@@ -218,6 +230,14 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     scenario("d100_r10k_c500", window(100, 10_000, 500), &[full(2.2, "async sync")]),
     scenario("d100_r10k_c2000", window(100, 10_000, 2_000), &[full(4.0, "async sync")]),
     scenario("whole_d100_r10k_c10", table(100, 10_000, 10), &[full(12.0, "async sync")]),
+    // The map.
+    scenario("map_1", at_once(1), &[always(0.42, "async_p0 sync spawn_blocking")]),
+    scenario("map_100", at_once(100), &[measured(0.52, "async_p0 sync spawn_blocking")]),
+    scenario("map_200", at_once(200), &[full(0.55, "async_p0 sync spawn_blocking")]),
+    scenario("map_500", at_once(500), &[measured(0.6, "async_p0 sync spawn_blocking")]),
+    scenario("map_700", at_once(700), &[full(0.7, "async_p0 sync spawn_blocking")]),
+    scenario("map_1000", at_once(1_000), &[measured(0.8, "async_p0 sync spawn_blocking")]),
+    scenario("map_2000", at_once(2_000), &[measured(1.3, "async_p0 sync spawn_blocking")]),
     price("price_wake_socket", prices::WAKE_SOCKET, &[always(0.25, "thread tokio tokio_current")]),
     price("price_timer_1ms", prices::TIMER_1MS, &[always(0.25, "thread tokio thread_100 tokio_100")]),
     price("price_waiting_memory", prices::WAITING_MEMORY, &[always(0.15, "thread task thread_connection task_connection")]),

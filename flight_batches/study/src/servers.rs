@@ -17,8 +17,8 @@ pub fn start(subject: Subject, setting: &Flight, seed: u64) -> Result<Option<Ser
     let line = match subject {
         Subject::Ours(mode, prefetch, encoding) => format!(
             "serve --until-stdin-closes --addr 127.0.0.1:0 --mode {mode} --encoding {encoding} --prefetch {prefetch} \
-             --pool {POOL_THREADS} --rows {} --seed {seed}",
-            setting.table_rows
+             --pool {POOL_THREADS} --rows {} --cols {} --seed {seed}",
+            setting.table_rows, setting.columns
         ),
         Subject::Loopback => loopback::WORD.to_owned(),
         Subject::Pyarrow => return pyarrow(&table_file(setting, seed)),
@@ -52,7 +52,7 @@ pub fn prepare(setting: &Flight, seed: u64) -> Result<()> {
     let write = || -> Result<()> {
         fs::create_dir_all(file.parent().context("the data folder has no name")?)?;
         let unfinished = file.with_extension(format!("{}.part", std::process::id()));
-        let table = Table::new(Shape { rows: setting.table_rows, seed, ..Shape::default() })?;
+        let table = Table::new(Shape { rows: setting.table_rows, columns: setting.columns, seed })?;
         let mut writer = FileWriter::try_new_buffered(File::create(&unfinished)?, &table.schema())?;
         for number in 0..table.batches(setting.rows) {
             writer.write(&table.batch(number, setting.rows))?;

@@ -33,7 +33,7 @@ const MEASURED: &str = "metric scenarios blocks replicate better";
 /// Keys that say what the quantity is made of; a cause inherits them if it says nothing of them.
 const ARMS: &str = "ratio arm arms minus per factor unit";
 /// Keys of a price, and of a rule.
-const PRICED: &str = "price condition sync async base use readme rule form shape beside handoffs count why side";
+const PRICED: &str = "price condition sync async base use readme report rule form shape beside handoffs count why side";
 /// Keys of a map.
 const MAPPED: &str = "map y without crossing curve over at when";
 /// Keys that claims had before: rounds that were sealed with them are still read, without them.

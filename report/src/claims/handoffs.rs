@@ -26,12 +26,14 @@ pub struct Price {
     pub condition: String,
     /// What is measured, by how the handoff is made: one at least, and `Base` last where something is subtracted.
     pub sides: Vec<(Way, Quantity)>,
-    /// What it is small or large against.
+    /// What it amounts to where twenty times it says nothing, as of memory; else empty.
     pub uses: Vec<Piece>,
     pub is_in_readme: bool,
+    /// In the report, too, which shows those of the README in any case.
+    pub is_in_report: bool,
 }
 
-/// A piece of a clause of use.
+/// A piece of the sentence of use.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece {
     Words(String),

@@ -123,6 +123,15 @@ pub fn range(rows: &[&Row]) -> Option<String> {
     range_of(&rows.first()?.scale, &points)
 }
 
+/// Whether figures of both scales can stand in one range.
+pub fn are_alike(a: &Scale, b: &Scale) -> bool {
+    match (a, b) {
+        (Scale::Ratio { unit: a, .. }, Scale::Ratio { unit: b, .. }) => a == b,
+        (Scale::Value { unit: a, .. }, Scale::Value { unit: b, .. }) => a == b,
+        _ => std::mem::discriminant(a) == std::mem::discriminant(b),
+    }
+}
+
 /// The same of points.
 pub fn range_of(scale: &Scale, points: &[f64]) -> Option<String> {
     let (lo, hi) = (points.iter().copied().reduce(f64::min)?, points.iter().copied().reduce(f64::max)?);

@@ -32,9 +32,10 @@ pub fn added(handoffs: f64, price_s: f64, base_s: f64) -> f64 {
     1.0 + handoffs * price_s / base_s
 }
 
-/// What handoffs make of work whose two parts, `a` and `b`, then go on side by side.
+/// What handoffs make of work whose two parts, `a` and `b`, then go on side by side. Both parts take the price: one gives while the other takes, so
+/// that it adds to the longer.
 pub fn overlap(a_s: f64, b_s: f64, handoffs: f64, price_s: f64) -> f64 {
-    a_s.max(b_s + handoffs * price_s) / (a_s + b_s)
+    (a_s.max(b_s) + handoffs * price_s) / (a_s + b_s)
 }
 
 /// Whether a prediction is as good as the rule promises.

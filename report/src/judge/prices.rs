@@ -38,18 +38,28 @@ impl JudgedPrice {
         self.hosts.iter().find(|on| on.host == host)
     }
 
-    /// From the least to the most over hosts, so many times.
-    pub fn range(&self, way: Way, factor: f64) -> Option<String> {
-        let rows: Vec<&Row> = self.hosts.iter().filter_map(|on| on.row(way)).collect();
-        let points = rows.iter().filter_map(|row| Some(row.estimate?.point * factor)).filter(|point| point.is_finite());
-        figures::range_of(&rows.first()?.scale, &points.collect::<Vec<f64>>())
+    /// From the least to the most over hosts.
+    pub fn range(&self, way: Way) -> Option<String> {
+        figures::range(&self.hosts.iter().filter_map(|on| on.row(way)).collect::<Vec<_>>())
     }
 
-    /// What it is small or large against; empty if a figure of it is not known.
+    /// From the least to the most over hosts, so many times, in two digits.
+    pub fn times(&self, way: Way, factor: f64) -> Option<String> {
+        let rows: Vec<&Row> = self.hosts.iter().filter_map(|on| on.row(way)).collect();
+        let Scale::Value { unit, .. } = &rows.first()?.scale else { return None };
+        let points =
+            || rows.iter().filter_map(|row| Some(row.estimate?.point * factor)).filter(|point| point.is_finite());
+        let (lo, hi) = (points().reduce(f64::min)?, points().reduce(f64::max)?);
+        let (divisor, symbol) = fmt::unit_for(unit, hi);
+        let [lo, hi] = [lo, hi].map(|end| fmt::rounded(end / divisor, 2));
+        Some(fmt::join(&if lo == hi { lo } else { format!("{lo} to {hi}") }, symbol))
+    }
+
+    /// What is said of its use, if anything; empty if a figure of it is not known.
     pub fn use_in_words(&self) -> String {
         let said = |piece: &Piece| match piece {
             Piece::Words(words) => Some(words.clone()),
-            Piece::Times(way, factor) => self.range(*way, *factor),
+            Piece::Times(way, factor) => self.times(*way, *factor),
         };
         self.price.uses.iter().map(said).collect::<Option<String>>().unwrap_or_default()
     }

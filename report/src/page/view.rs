@@ -162,18 +162,21 @@ impl StudyView {
         names.into_iter().map(|name| (name, over(with_effect().map(|(_, found)| on(found, name))))).collect()
     }
 
-    /// The causes that explain the effect, in a few words, `part: ` before those that explain a part; `None` where no effect asks for one.
-    pub fn stated_causes(&self, id: &str, form: Form) -> Option<String> {
+    /// The causes that explain the effect, in a few words, `part: ` before those that explain a part, or that none of those that were tested
+    /// does; empty where no effect asks for one.
+    pub fn stated_causes(&self, id: &str, form: Form) -> Vec<String> {
         let causes = self.causes(id, form);
         let said = |(name, over): &(&str, Over)| match over.verdict {
             Verdict::ExplainsIt => Some((*name).to_owned()),
             Verdict::PartOfIt => Some(format!("part: {name}")),
             _ => None,
         };
-        let stated: Vec<String> = causes.iter().filter_map(said).collect();
+        let mut stated: Vec<String> = causes.iter().filter_map(said).collect();
         let has_effect = self.found(id, form).iter().any(|(_, found)| found.has_effect());
-        let unclear = || (has_effect && !causes.is_empty()).then(|| "cause unclear".to_owned());
-        if stated.is_empty() { unclear() } else { Some(stated.join("; ")) }
+        if stated.is_empty() && has_effect && !causes.is_empty() {
+            stated.push("cause unclear".to_owned());
+        }
+        stated
     }
 
     /// The folders of rounds that some row is of.

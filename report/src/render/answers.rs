@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::REPORT;
 use super::markdown::{Table, cell, prose};
+use super::parts::EVIDENCE;
 use crate::claims::Form;
 use crate::fmt::{self, anchor};
 use crate::judge::figures;
@@ -12,11 +13,16 @@ use crate::page::sentence::{Piece, Sentence, What};
 use crate::page::view::StudyView;
 use crate::page::{Answer, Document};
 
-/// The block of the README: a row per study, the one conclusion, the chart, and why it is so.
+/// The first block of the README: the one conclusion, a row per study, and where they were measured.
 pub fn block(studies: &[StudyView]) -> String {
+    [conclusion(studies), table(studies), hosts(studies)].join("\n")
+}
+
+/// The second one: the chart, and for each study why it is so.
+pub fn why(studies: &[StudyView]) -> String {
     let chart = "![Claims about ratios, as published and fair, a dot per host](charts/claims.svg)\n".to_owned();
-    let why = studies.iter().filter_map(why).collect::<Vec<_>>().join("\n");
-    [table(studies), conclusion(studies), hosts(studies), chart, why].join("\n")
+    let why = studies.iter().filter_map(of_study).collect::<Vec<_>>().join("\n");
+    ["In the chart a dot is a machine:\n", &chart, &why].join("\n")
 }
 
 /// A row per study: what they said, what their set-up shows, what is left at equal work, and what to do.
@@ -39,20 +45,18 @@ fn conclusion(studies: &[StudyView]) -> String {
     if named.is_empty() {
         return String::new();
     }
-    format!("**Mostly the difference was something else than async**: {}.\n", prose(&named.join(", ")))
+    format!("**Most of the difference was not async.** It was {}.\n", prose(&fmt::listed(&named)))
 }
 
 /// Where all this was measured.
 fn hosts(studies: &[StudyView]) -> String {
-    let Some(first) = studies.first() else { return String::new() };
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
-    let named: Vec<String> = hosts.iter().map(|host| cell(first.origin.name(*host))).collect();
     let hosts = fmt::plural(hosts.len(), "machine", "machines");
-    format!("Figures are ranges over {hosts} ({}). In the chart a dot is a machine:\n", named.join(", "))
+    format!("Percentages are async against sync. Figures are ranges over [{hosts}]({EVIDENCE}MACHINES.md).\n")
 }
 
 /// Why it is so, and when it is otherwise.
-fn why(view: &StudyView) -> Option<String> {
+fn of_study(view: &StudyView) -> Option<String> {
     let (Document { url, year, author, .. }, answer) = (view.page.document.as_ref()?, view.page.answer.as_ref()?);
     let (title, author) = (prose(&view.page.title), prose(author));
     let [why, unless] = [&answer.why, &answer.unless].map(|sentence| prose(&filled(view, sentence)));

@@ -7,7 +7,7 @@ use strum::VariantArray as _;
 
 use super::markdown::{Table, breakable, bullets, cell, code, headed, prose, text};
 use super::parts::{link, original, some};
-use super::{GENERATED, maps, prices, table};
+use super::{GENERATED, maps, prices, rule, table};
 use crate::claims::{Form, Further};
 use crate::fmt::{self, anchor};
 use crate::judge::figures::{self, NOTHING, or_nothing};
@@ -15,8 +15,8 @@ use crate::judge::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale};
 use crate::page::Chart;
 use crate::page::view::StudyView;
 
-/// The page of a study.
-pub fn page(view: &StudyView) -> String {
+/// The page of a study, one of all.
+pub fn page(studies: &[StudyView], view: &StudyView) -> String {
     let (name, page) = (&view.judged.study, &view.page);
     let (title, here, trust) = (prose(&page.title), anchor(name, ""), anchor(name, "trust"));
     let (runs, spent) = (fmt::plural(view.judged.runs, "run", "runs"), fmt::duration(view.judged.measured_s));
@@ -35,6 +35,7 @@ pub fn page(view: &StudyView) -> String {
     }
     out.extend(view.judged.claims.iter().map(|claim| self::claim(view, claim)));
     out.push_str(&prices::by_host(view));
+    out.push_str(&rule::by_scenario(studies, view));
     out.push_str(&maps::by_host(view));
     let tables: Vec<String> = page.table.iter().map(|layout| table::render(view, layout)).collect();
     out.push_str(&headed("## Tables", &tables.concat()));

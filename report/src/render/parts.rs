@@ -12,8 +12,10 @@ use crate::page::view::StudyView;
 /// Where the evidence lies, from the root of the repository, where README.md and REPORT.md are.
 pub const EVIDENCE: &str = "docs/evidence/";
 
-/// More settings than this stand in the evidence one by one.
+/// More settings than this stand one by one in the evidence only.
 const MOST_SETTINGS: usize = 4;
+/// Longer words for a part stand in the evidence only.
+const LONGEST_PART: usize = 60;
 
 /// The link to the evidence of a claim; `to` is the way to the folder of the evidence, empty in that folder.
 pub fn link(study: &str, claim: &str, to: &str) -> String {
@@ -25,6 +27,11 @@ pub fn original(claim: &JudgedClaim) -> String {
     if claim.original.trim().is_empty() { "none".to_owned() } else { cell(&claim.original) }
 }
 
+/// The same, without what stands in parentheses.
+fn original_in_short(claim: &JudgedClaim) -> String {
+    original(claim).split(" (").next().unwrap_or_default().to_owned()
+}
+
 /// The published figure in the unit of its authors, marked where it lies outside of the range over hosts; what is printed where there is none.
 pub fn published(view: &StudyView, claim: &JudgedClaim) -> String {
     let settings = view.settings(&claim.id, Form::Published);
@@ -32,22 +39,29 @@ pub fn published(view: &StudyView, claim: &JudgedClaim) -> String {
     match rows.first().and_then(|row| figures::published(row)) {
         Some(figure) if figures::is_outside(&rows) => format!("{}, *outside*", text(&figure)),
         Some(figure) => text(&figure),
-        None => original(claim),
+        None => original_in_short(claim),
     }
 }
 
-/// The figures of the settings that decide, each from the least to the most over hosts; empty without any.
+/// The figures of the settings that decide, from the least to the most over hosts: of each part where the parts have names, else of all together;
+/// empty without any.
 pub fn ranges(view: &StudyView, id: &str, form: Form) -> String {
-    match view.deciding_settings(id, form).as_slice() {
+    let settings = view.deciding_settings(id, form);
+    let first = |rows: &Vec<(usize, &'_ Row)>| rows[0].1.part_in_words(LONGEST_PART).to_owned();
+    let parts: BTreeSet<String> = settings.iter().map(first).collect();
+    let are_parts = parts.len() == settings.len() && !parts.contains("") && settings.len() <= MOST_SETTINGS;
+    let rows: Vec<&Row> = settings.iter().flatten().map(|(_, row)| *row).collect();
+    match settings.as_slice() {
+        [] => String::new(),
         [rows] => range_in_words(rows),
-        settings if settings.len() > MOST_SETTINGS => format!("{} settings, see there", settings.len()),
-        settings => {
-            let parts: BTreeSet<&str> = settings.iter().map(|rows| rows[0].1.part_in_words(60)).collect();
-            let are_parts = parts.len() == settings.len() && !parts.contains("");
-            let name = |row: &'_ Row| if are_parts { row.part_in_words(60).to_owned() } else { row.scenario.clone() };
-            let named = settings.iter().map(|rows| format!("{}: {}", name(rows[0].1), range_in_words(rows)));
+        settings if are_parts => {
+            let named = settings.iter().map(|rows| format!("{}: {}", first(rows), range_in_words(rows)));
             named.collect::<Vec<_>>().join("; ")
         }
+        settings if rows.iter().all(|row| figures::are_alike(&row.scale, &rows[0].scale)) => {
+            format!("{}, {} settings", figures::range(&rows).unwrap_or_else(|| NOTHING.to_owned()), settings.len())
+        }
+        settings => format!("{} settings", settings.len()),
     }
 }
 

@@ -7,11 +7,10 @@ use crate::page::view::StudyView;
 
 /// Limits of every measurement here, whatever the study.
 const THREATS: [&str; 4] = [
-    "Other guests of a virtual machine take processor time and share caches, memory bandwidth and disk. Neighboring runs are compared, and an arm with itself; \
-     what these cannot tell apart is *unclear*.",
-    "With two cores threads and tasks take turns that would run side by side elsewhere: what more cores win is understated.",
-    "The code is written anew: a difference may come from it as well as from their method.",
-    "Inputs are generated, from two or three seeds: they have the published shape, not the variety of real data.",
+    "Other guests of a virtual machine take processor time, caches, memory bandwidth and disk. What the controls cannot tell from them is *unclear*.",
+    "Two cores understate what more cores win: threads and tasks take turns that would run side by side elsewhere.",
+    "The code is rewritten: a difference may come from that.",
+    "Inputs are generated from two or three seeds. They have the published shape, not the variety of real data.",
 ];
 
 /// The report over the studies that have been measured, in the order given.
@@ -31,9 +30,9 @@ fn head(studies: &[StudyView]) -> String {
     let contents = bullets(prices.into_iter().chain(studies.iter().map(of_study)));
     format!(
         "# Async or not: five published comparisons, measured again\n\n{contents}\
-         As published: in the authors' set-up with its flaws. Fair: at equal work and equal resources. A figure is the range over hosts in the authors' own unit, with \
-         the [verdict](docs/METHODOLOGY.md#verdicts) beneath it; `here` is the host of the newest round, with its confidence interval. *Outside* marks a published figure outside of the \
-         range. [How we measure](docs/METHODOLOGY.md), [the controls](docs/evidence/TRUST.md), [the machines](docs/evidence/MACHINES.md).\n"
+         *As published* is the authors' set-up with its flaws, *fair* is equal work on equal resources. A figure is the range over hosts in the authors' unit, and \
+         beneath it stands the [verdict](docs/METHODOLOGY.md#verdicts). *Here* is the newest host's figure with its confidence interval: the fair one, if there is one. *Outside* marks a \
+         published figure outside of the range. Read on: [how we measure](docs/METHODOLOGY.md), [controls](docs/evidence/TRUST.md), [machines](docs/evidence/MACHINES.md).\n"
     )
 }
 
@@ -42,12 +41,11 @@ const HASH_DIGITS: usize = 12;
 
 /// The commands, and the newest raw data that they read.
 fn commands(studies: &[StudyView]) -> String {
-    let mut table = Table::new("Study | Newest raw samples | Profile | >Seed of the plan | Hash of the plan");
+    let mut table = Table::new("Newest raw samples | Hash of the plan");
     for StudyView { judged, .. } in studies {
         let hash = judged.plan_hash.get(..HASH_DIGITS).unwrap_or(&judged.plan_hash);
-        let [study, samples, profile, hash] =
-            [&judged.study, &format!("results/{}", judged.folder), &judged.profile, hash].map(code);
-        table.row([study, samples, profile, judged.plan_seed.to_string(), hash]);
+        let [samples, hash] = [&format!("results/{}", judged.folder), hash].map(code);
+        table.row([samples, hash]);
     }
     let how = "## Rebuild this file\n\n`make report` makes the same bytes from the raw samples, without measuring.\n\n";
     how.to_owned() + &table.render()

@@ -2,18 +2,17 @@
 
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
+use strum::VariantArray as _;
+
 use super::markdown::{Table, bullets, cell, headed, prose, text as text_of};
 use super::parts::{EVIDENCE, here, link, published, ranges, some};
 use super::{answers, maps};
 use crate::charts;
 use crate::claims::Form;
-use crate::fmt::anchor;
+use crate::fmt::{self, anchor};
 use crate::judge::figures::{self, or_nothing};
 use crate::judge::judged::{Judged, JudgedClaim, JudgedForm};
 use crate::page::view::StudyView;
-
-/// Longer words for a part of a test stand in the evidence.
-const LONGEST: usize = 70;
 
 /// The section of a study.
 pub fn section(view: &StudyView) -> String {
@@ -26,36 +25,41 @@ pub fn section(view: &StudyView) -> String {
     out.push_str(&headed("### What the original really measured", &bullets(&page.measured)));
     if !view.judged.claims.is_empty() {
         let chart = "![Claims about ratios, as published and fair, a dot per host](charts/";
-        let _ = write!(out, "### Claims\n\n{}\n{chart}{})\n\n", claims(view), charts::claims_of(view));
+        let forms = page.forms.as_deref().map(|forms| format!("{}\n\n", prose(forms))).unwrap_or_default();
+        let _ = write!(out, "### Claims\n\n{forms}{}\n{chart}{})\n\n", claims(view), charts::claims_of(view));
     }
     out.push_str(&maps::section(view));
     out.push_str(&headed("### What to do", &bullets(answers::advice(view))));
     out.push_str(&headed("### Threats", &bullets(&page.limits)));
-    let _ =
-        writeln!(out, "Hosts, intervals, tables, the authors' own code, causes: [the evidence]({EVIDENCE}{study}.md).");
+    let _ = writeln!(out, "[Evidence]({EVIDENCE}{study}.md): set-ups, hosts, the authors' own code, causes, tables.");
     out
 }
 
+/// A row per claim of which something was measured, and below them the others.
 fn claims(view: &StudyView) -> String {
-    let mut table = Table::new("Claim | Published | As published | Fair | Here, fair if there is one | Why");
+    let (study, mut open) = (&view.judged.study, Vec::new());
+    let mut table = Table::new("Claim | Published | As published | Fair | Here | Why");
     for claim in &view.judged.claims {
-        let text = format!("{} <sub>{}</sub>", cell(&claim.text), link(&view.judged.study, &claim.id, EVIDENCE));
+        if Form::VARIANTS.iter().all(|form| view.settings(&claim.id, *form).is_empty()) {
+            open.push(link(study, &claim.id, EVIDENCE));
+            continue;
+        }
+        let text = format!("{} <sub>{}</sub>", cell(&claim.text), link(study, &claim.id, EVIDENCE));
         let [as_published, fair] = [Form::Published, Form::Fair].map(|form| found(view, claim, form));
         let here = [Form::Fair, Form::Published].into_iter().find_map(|form| here(view, &claim.id, form));
         let here = or_nothing(here, |here| text_of(&here));
         table.row([text, published(view, claim), as_published, fair, here, why(view, claim)]);
     }
-    table.render()
+    let open = if open.is_empty() { String::new() } else { format!("\nNot tested: {}.\n", fmt::listed(&open)) };
+    table.render() + &open
 }
 
-/// A form as a cell: the figures over hosts, beneath them the verdict with the words of its set-up, or why there is nothing to say.
+/// A form as a cell: the figures over hosts, beneath them the verdict, or why there is nothing to say.
 fn found(view: &StudyView, claim: &JudgedClaim, form: Form) -> String {
     match claim.form(form) {
         JudgedForm::Absent(reason) => format!("*{}*", cell(reason)),
-        JudgedForm::Judged(found) => {
-            let setup = found.part_in_words(LONGEST);
-            let setup = if setup.is_empty() { String::new() } else { format!(": {}", cell(setup)) };
-            let verdict = figures::over_in_words(view.over(&claim.id, form)) + &setup;
+        JudgedForm::Judged(_) => {
+            let verdict = figures::over_in_words(view.over(&claim.id, form));
             match ranges(view, &claim.id, form) {
                 ranges if ranges.is_empty() => verdict,
                 ranges => format!("{}<br>{verdict}", text_of(&ranges)),
@@ -64,9 +68,9 @@ fn found(view: &StudyView, claim: &JudgedClaim, form: Form) -> String {
     }
 }
 
-/// The causes of both forms, said once where they are the same.
+/// The first cause of each form that was found, said once where it is the same.
 fn why(view: &StudyView, claim: &JudgedClaim) -> String {
-    let cause = |(form, _): (Form, &Judged)| Some((form, view.stated_causes(&claim.id, form)?));
+    let cause = |(form, _): (Form, &Judged)| Some((form, view.stated_causes(&claim.id, form).into_iter().next()?));
     let causes: Vec<(Form, String)> = claim.forms().filter_map(cause).collect();
     let of_all = |cause: &str| causes.len() == claim.forms().count() && causes.iter().all(|(_, other)| other == cause);
     let said = match causes.as_slice() {

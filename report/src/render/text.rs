@@ -90,8 +90,8 @@ fn said(view: &StudyView, id: &str, form: Form, reason: &str) -> String {
     let ranges = parts::ranges(view, id, form);
     let ranges = if ranges.is_empty() { ranges } else { format!(": {ranges}") };
     let here = parts::here(view, id, form).map(|here| format!("; here {here}"));
-    let cause = view.stated_causes(id, form).map(|cause| format!("; {cause}"));
-    [verdict, reason, ranges, here.unwrap_or_default(), cause.unwrap_or_default()].concat()
+    let causes = view.stated_causes(id, form).into_iter().map(|cause| format!("; {cause}"));
+    [verdict, reason, ranges, here.unwrap_or_default(), causes.collect::<Vec<_>>().concat()].concat()
 }
 
 /// Words up to the width, further lines indented.

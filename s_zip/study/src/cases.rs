@@ -138,6 +138,8 @@ pub enum Work {
     Many { archives: usize, rounds: u32 },
     /// Several archives at once, files in memory, beside a task that wants to run every millisecond.
     Ticker { archives: usize },
+    /// An entry to a file in memory without an archive around it, each call a write of its own.
+    Writes,
     /// Handoffs, one arm of [`prices`](crate::prices) at a time.
     Price(Price),
 }
@@ -192,6 +194,11 @@ const fn trips(name: &'static str, between_us: u64, arms: &'static [Arms]) -> Sc
 /// Writes of so many bytes.
 const fn writes(name: &'static str, bytes: usize, arms: &'static [Arms]) -> Scenario<Setting> {
     scenario(name, entry(Pattern, bytes), Work::Price(Price::Write), arms)
+}
+
+/// A point of a map: so many writes of so many bytes, up to a buffer's size as many as fill the buffer of 64 KiB several times.
+const fn map_writes(name: &'static str, bytes: usize, writes: u64, arms: &'static [Arms]) -> Scenario<Setting> {
+    scenario(name, entry(Pattern, bytes).times(writes), Work::Writes, arms)
 }
 
 /// One entry in one call.
@@ -288,7 +295,7 @@ const ARMS_CALLS_1_MINIZ: &[Arms] = &[
 ];
 const ARMS_MANY: &[Arms] = &[
     smoke(0.2, "sync_sequential async_sequential sync_threads async_concurrent"),
-    always(0.12, "best_sync_threads best_async_concurrent"),
+    always(0.12, "best_sync_pool best_sync_threads best_async_concurrent"),
     measured(0.12, "best_async_concurrent@aa"),
 ];
 const ARMS_MANY_MINIZ: &[Arms] = &[
@@ -322,6 +329,11 @@ const ARMS_CALLS_1M: &[Arms] = &[
     measured(0.1, "async~sync best_async~best_sync sync~sync@aa"),
 ];
 const WRITES: &[Arms] = &[always(0.25, "std tokio_file std_buffered tokio_buffered")];
+const MAP_WRITES: &[Arms] = &[always(0.1, "std tokio_file tokio_buffered")];
+const MAP_WRITES_FULL: &[Arms] = &[full(0.1, "std tokio_file tokio_buffered")];
+const MAP_ENTRIES: &[Arms] = &[always(0.1, "sync sync_buffered async async_buffered")];
+const MAP_ENTRIES_FULL: &[Arms] = &[full(0.1, "sync sync_buffered async async_buffered")];
+const MAP_ENTRIES_LONG: &[Arms] = &[full(0.4, "sync sync_buffered async async_buffered")];
 const DATA: &[Arms] = &[
     smoke(0.02, "sync async"),
     always(0.02, "best_sync best_at_once best_async zip_crate rawzip async_zip"),
@@ -402,4 +414,31 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     writes("price_write_30", 30, WRITES),
     writes("price_write_4k", 4 * KIB, WRITES),
     writes("price_write_64k", 64 * KIB, &[always(0.25, "std tokio_file")]),
+    map_writes("map_write_30", 30, 2 * 2_184, MAP_WRITES),
+    map_writes("map_write_100", 100, 4 * 655, MAP_WRITES_FULL),
+    map_writes("map_write_300", 300, 10 * 218, MAP_WRITES),
+    map_writes("map_write_1k", KIB, 32 * 64, MAP_WRITES_FULL),
+    map_writes("map_write_4k", 4 * KIB, 128 * 16, MAP_WRITES),
+    map_writes("map_write_16k", 16 * KIB, 256 * 4, MAP_WRITES),
+    map_writes("map_write_64k", 64 * KIB, 512, MAP_WRITES),
+    map_writes("map_write_256k", 256 * KIB, 128, MAP_WRITES),
+    map_writes("map_write_1m", MIB, 32, MAP_WRITES),
+    archive("map_entry_100", (Tmpfs, 40), entry(Pattern, 100), MAP_ENTRIES),
+    archive("map_entry_1k", (Tmpfs, 40), entry(Pattern, KIB), MAP_ENTRIES_FULL),
+    archive("map_entry_10k", (Tmpfs, 40), entry(Pattern, 10 * KIB), MAP_ENTRIES),
+    archive("map_entry_100k", (Tmpfs, 40), ENTRY_100K, MAP_ENTRIES),
+    archive("map_entry_1m", (Tmpfs, 20), entry(Pattern, MIB), MAP_ENTRIES),
+    archive("map_entry_10m", (Tmpfs, 10), entry(Pattern, MIB).times(10), MAP_ENTRIES),
+    archive("map_entry_30m", (Tmpfs, 4), entry(Pattern, MIB).times(30), MAP_ENTRIES),
+    archive("map_entry_100m", (Tmpfs, 3), entry(Pattern, MIB).times(100), MAP_ENTRIES),
+    archive("map_log_1k", (Tmpfs, 30), entry(Log, KIB), MAP_ENTRIES_FULL),
+    archive("map_log_10k", (Tmpfs, 30), entry(Log, 10 * KIB), MAP_ENTRIES_FULL),
+    archive("map_log_100k", (Tmpfs, 20), entry(Log, 100 * KIB), MAP_ENTRIES_FULL),
+    archive("map_log_1m", (Tmpfs, 4), entry(Log, MIB), MAP_ENTRIES_FULL),
+    archive("map_log_10m", (Tmpfs, 1), entry(Log, MIB).times(10), MAP_ENTRIES_LONG),
+    archive("map_noise_1k", (Tmpfs, 30), entry(Random, KIB), MAP_ENTRIES_FULL),
+    archive("map_noise_10k", (Tmpfs, 30), entry(Random, 10 * KIB), MAP_ENTRIES_FULL),
+    archive("map_noise_100k", (Tmpfs, 20), entry(Random, 100 * KIB), MAP_ENTRIES_FULL),
+    archive("map_noise_1m", (Tmpfs, 4), entry(Random, MIB), MAP_ENTRIES_FULL),
+    archive("map_noise_10m", (Tmpfs, 1), entry(Random, MIB).times(10), MAP_ENTRIES_LONG),
 ];

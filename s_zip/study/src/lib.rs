@@ -9,7 +9,7 @@
 //! | [`sinks`], [`place`] | where archives go, and whether what arrived is right |
 //! | [`write`](mod@write) | one archive by one arm: what each arm is |
 //! | [`many`] | several archives, and a task that wants its turn meanwhile |
-//! | [`prices`] | what one handoff costs |
+//! | [`prices`] | what one handoff costs, and a write by its size |
 //! | [`run`] | one sample, or one side of a duet |
 
 #![allow(clippy::missing_errors_doc, reason = "an error is a failed run; nobody else calls this")]

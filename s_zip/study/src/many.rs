@@ -1,9 +1,12 @@
-//! Several archives: one after another, on a thread each, or as a task each; and what async is for: does a task that wants to run every
-//! millisecond get its turn meanwhile?
+//! Several archives: one after another, on a thread each, on a thread per core, or as a task each; and what async is for: does a task that
+//! wants to run every millisecond get its turn meanwhile?
 
+use std::iter;
+use std::num::NonZero;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
@@ -23,7 +26,11 @@ use crate::write::{Driver, Product, async_arm, write};
 #[strum(serialize_all = "snake_case")]
 pub enum Together {
     Sequential,
+    /// A thread for each.
     Threads,
+    /// As many threads as a runtime has workers, started anew each time; each takes the next archive when it is done with one.
+    Pool,
+    /// A task for each.
     Concurrent,
 }
 
@@ -46,12 +53,24 @@ pub fn execute(
         // In tasks, too, so that one after another and all at once differ in nothing else.
         Together::Sequential if arm.drive() != Drive::Sync => driver.run(in_tasks(arm, input, files, 1)),
         Together::Sequential => files.iter().map(write).collect(),
-        Together::Threads => std::thread::scope(|scope| {
-            let threads: Vec<_> = files.iter().map(|file| scope.spawn(move || write(file))).collect();
-            threads.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a thread died"))?).collect()
-        }),
+        Together::Threads => on_threads(files.iter().map(|file| move || write(file))),
+        Together::Pool => {
+            let next = Mutex::new(files.iter());
+            let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let work = || iter::from_fn(take).map(write).collect::<Result<Vec<_>>>();
+            let cores = thread::available_parallelism().map_or(1, NonZero::get);
+            Ok(on_threads(iter::repeat_n(work, cores))?.into_iter().flatten().collect())
+        }
         Together::Concurrent => driver.run(in_tasks(arm, input, files, files.len())),
     }
+}
+
+/// Does each piece of work on a thread of its own.
+fn on_threads<T: Send>(work: impl Iterator<Item = impl FnOnce() -> Result<T> + Send>) -> Result<Vec<T>> {
+    thread::scope(|scope| {
+        let threads: Vec<_> = work.map(|work| scope.spawn(work)).collect();
+        threads.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a thread died"))?).collect()
+    })
 }
 
 /// Writes an archive to each file in a task of its own, so many at once.

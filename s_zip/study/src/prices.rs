@@ -1,4 +1,5 @@
 //! What one handoff costs: a trip to tokio's blocking pool and back, a write through its file, each beside the same thing done in place.
+//! And what a write costs by its size.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use flate2::{Compress, Compression, FlushCompress};
 use study_kit::usage::processor_s;
-use study_kit::{Observation, price};
+use study_kit::{Observation, Span, price};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::task::{JoinSet, block_in_place, spawn_blocking, yield_now};
 
@@ -78,6 +79,32 @@ const WRITES: [(&str, (Drive, Writes)); 4] = [
     ),
 ];
 
+/// Writes an entry to a file in memory as `arm` does, each call a write of its own, and observes what one took.
+pub fn in_writes(arm: &str, input: &Input) -> Result<Observation> {
+    let (drive, write) = price::find(&WRITES, arm)?;
+    let driver = Driver::new(drive)?;
+    let folder = Place::Tmpfs.folder()?;
+    let path = folder.path().join("written");
+    let (bytes, count) = (input.calls().next().unwrap_or_default(), input.calls().count() as u64);
+    // The first trip starts the thread that makes it.
+    write(&driver, File::create(&path)?, bytes, 1)?;
+    let file = File::create(&path)?;
+    let span = Span::start();
+    write(&driver, file, bytes, count)?;
+    let cost = span.end();
+    let mut metrics = cost.metrics();
+    metrics.extend([
+        ("write_bytes", bytes.len() as f64),
+        ("write_us", cost.wall.as_secs_f64() * 1e6 / count as f64),
+        ("writes_count", count as f64),
+    ]);
+    let written = std::fs::read(&path)?;
+    let (crc32, expected) = (crc32fast::hash(&written), input.entry_crc32());
+    let is_whole = written.len() as u64 == input.shape.entry_bytes() && crc32 == expected;
+    ensure!(is_whole, "wrong answer: {} bytes with CRC {crc32:08x} were written", written.len());
+    Ok(Observation::new(format!("{crc32:08x}"), metrics))
+}
+
 /// Makes handoffs as `arm` does and observes what one took.
 pub fn observe(price: Price, arm: &str, input: &Arc<Input>) -> Result<Observation> {
     match price {
@@ -91,8 +118,13 @@ pub fn observe(price: Price, arm: &str, input: &Arc<Input>) -> Result<Observatio
 pub fn has(price: Price, arm: &str) -> bool {
     match price {
         Price::Trip { .. } | Price::Trips { .. } => price::find(&TRIPS, arm).is_ok(),
-        Price::Write => price::find(&WRITES, arm).is_ok(),
+        Price::Write => writes_by(arm),
     }
+}
+
+/// Whether `arm` is a way to write.
+pub fn writes_by(arm: &str) -> bool {
+    price::find(&WRITES, arm).is_ok()
 }
 
 /// The thing that is done: as little as can be.

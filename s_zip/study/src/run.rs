@@ -25,6 +25,7 @@ pub fn observe(case: &Case<'_>) -> Result<Observation> {
         Work::Archive { rounds, .. } => archive(case, rounds),
         Work::Many { archives, rounds } => several(case, archives, rounds),
         Work::Ticker { archives } => beside_a_ticker(case, archives),
+        Work::Writes => prices::in_writes(case.arm, &Input::new(&case.setting.shape, case.seed)),
         Work::Price(price) => prices::observe(price, case.arm, &Input::new(&case.setting.shape, case.seed)),
     }
 }

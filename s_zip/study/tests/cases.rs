@@ -1,6 +1,6 @@
 //! The table of scenarios, and its cases as a person runs them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use assert_cmd::Command;
 use predicates::str::contains;
@@ -39,6 +39,7 @@ fn every_name_stands_for_an_arm_and_every_arm_runs_in_smoke() {
             let known = match work(scenario) {
                 Work::Many { .. } => many::parse(arm).is_ok(),
                 Work::Price(price) => prices::has(price, arm),
+                Work::Writes => prices::writes_by(arm),
                 _ => {
                     arm.strip_suffix("_whole").unwrap_or(arm).parse::<Arm>().is_ok() || ["empty", "idle"].contains(&arm)
                 }
@@ -92,7 +93,12 @@ fn a_duet_records_its_pairs_and_a_single_run_its_counters() {
 
 #[test]
 fn several_archives_and_a_ticker_have_figures_of_their_own() {
-    assert_eq!(record("run --scenario many_10 --arm best_async_concurrent")["metrics"]["archives_count"], 100.0);
+    let ways = ["best_sync_threads", "best_sync_pool", "best_async_concurrent"];
+    let several = ways.map(|arm| record(&format!("run --scenario many_10 --arm {arm}")));
+    for record in &several {
+        assert_eq!(record["metrics"]["archives_count"], 100.0);
+        assert_eq!(record["digest"], several[0]["digest"]);
+    }
     let idle = record("run --scenario ticker --arm idle");
     assert!(idle["metrics"]["ticks_count"].as_f64() > Some(500.0), "{idle}");
     assert_eq!(record("run --scenario rss_5m --arm empty")["digest"], "");
@@ -109,6 +115,20 @@ fn every_price_is_the_time_of_handoffs_that_were_made() {
         let all_ns = figure("work_s") * 1e9 / figure("handoffs_count");
         let computes = scenario.starts_with("price_trip_working");
         assert_eq!(figure("handoff_ns") < all_ns * (1.0 - 1e-9), computes, "{record}");
+    }
+}
+
+#[test]
+fn every_arm_of_a_map_does_the_same_work_and_says_how_large_a_piece_was() {
+    let mut answers = HashMap::new();
+    for (scenario, arm) in cases(Profile::Smoke).into_iter().filter(|(scenario, _)| scenario.starts_with("map_")) {
+        let record = record(&format!("run --scenario {scenario} --arm {arm}"));
+        let figure = |name: &str| record["metrics"][name].as_f64().expect(name);
+        let (x, y) =
+            if work(scenario) == Work::Writes { ("write_bytes", "write_us") } else { ("data_bytes", "archive_us") };
+        assert!(figure(y) > 0.0, "{record}");
+        let answer = (record["digest"].clone(), figure(x));
+        assert_eq!(answers.entry(scenario).or_insert_with(|| answer.clone()), &answer, "{record}");
     }
 }
 

@@ -57,7 +57,11 @@ fn at_the_same_level_it_is_no_larger_than_streamed() {
     let texts = [include_str!("../../src/core.rs"), include_str!("../../README.md"), include_str!("../../Cargo.lock")];
     let noise = noise(200_000, 4);
     let zeros = vec![0; 1 << 20];
-    for data in texts.map(str::as_bytes).into_iter().chain([&*noise, &zeros]) {
+    // Each line is much like the one before, so that it counts as repetitive, and yet adds symbols of its own.
+    let line = |n: usize| format!("{{\"number\": {}, \"text\": \"{}\"}}\n", n * n, "all alike ".repeat(8));
+    let lines = (0..700).map(line).collect::<Vec<_>>().concat();
+    let repetitive = [&lines.as_bytes()[..60_000], &lines.as_bytes()[..10_000], &zeros[..10_000], &zeros[..64 * 1024]];
+    for data in texts.map(str::as_bytes).into_iter().chain([&*noise, &zeros]).chain(repetitive) {
         for level in 1..=9 {
             let options = || EntryOptions::new().compression(Compression::Deflate(level));
             let [whole, streamed] = [add(data, options()), stream(data, options())].map(|calls| only_entry(&calls));

@@ -14,7 +14,6 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -22,7 +21,7 @@ use rusqlite::Connection;
 use sqlite_bench::bench::{own_folder, runtime};
 use sqlite_bench::design::{AccessError, Database, failed, spawn_blocking};
 use sqlite_bench::pool::{Options, Pool, Work};
-use sqlite_bench_study::designs::{AsyncSqlite, Deadpool, Pooled, Split, set_up, split};
+use sqlite_bench_study::designs::{AsyncSqlite, Deadpool, InTurn, Pooled, Split, connect, split};
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -89,17 +88,15 @@ const PEERS: [(&str, Open); 6] = [
         let options = Options::default().readers(const { std::num::NonZero::new(READERS).unwrap() });
         Ok(peer(Pooled(Pool::open_blocking(file, &options)?)))
     }),
-    ("tokio-rusqlite", |file| {
-        Ok(peer(Split { reading: readers(|| tokio_rusqlite(file))?, writing: tokio_rusqlite(file)? }))
-    }),
+    ("tokio-rusqlite", |file| Ok(peer(split(file, READERS, InTurn::tokio_rusqlite)?))),
     ("deadpool-sqlite", |file| Ok(peer(split(file, READERS, Deadpool::open)?))),
     ("async-sqlite", |file| Ok(peer(split(file, READERS, AsyncSqlite::open)?))),
     ("spawn_blocking + Mutex", |file| {
         let open = || Ok(spawn_blocking(connect(file)?));
-        Ok(peer(Split { reading: readers(open)?, writing: open()? }))
+        Ok(peer(Split { reading: InTurn::new(READERS, open)?, writing: open()? }))
     }),
     ("64 by hand", |file| {
-        Ok(peer(Split { reading: readers(|| tokio_rusqlite(file))?, writing: ByHand::new(tokio_rusqlite(file)?) }))
+        Ok(peer(Split { reading: InTurn::tokio_rusqlite(file, READERS)?, writing: ByHand::new(connect(file)?.into()) }))
     }),
 ];
 
@@ -163,22 +160,6 @@ fn peer(database: impl Database) -> Arc<dyn Peer> {
     Arc::new(database)
 }
 
-/// Connections that are asked in turn.
-struct InTurn<D> {
-    each: [D; READERS],
-    next: AtomicUsize,
-}
-
-fn readers<D>(open: impl Fn() -> Result<D, AccessError>) -> Result<InTurn<D>, AccessError> {
-    Ok(InTurn { each: [open()?, open()?], next: AtomicUsize::new(0) })
-}
-
-impl<D: Database> Database for InTurn<D> {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        self.each[self.next.fetch_add(1, Ordering::Relaxed) % READERS].read(work).await
-    }
-}
-
 /// What one writes who has heard of transactions: a task commits what waits, at most 64 inserts, in one. One that failed would take the others
 /// with it.
 struct ByHand(mpsc::Sender<Job>);
@@ -224,17 +205,6 @@ impl Database for ByHand {
         self.0.send(job).await.map_err(failed)?;
         told.await.map_err(failed)
     }
-}
-
-/// A connection as everybody has it.
-fn connect(file: &Path) -> Result<Connection, AccessError> {
-    let connection = Connection::open(file)?;
-    set_up(&connection)?;
-    Ok(connection)
-}
-
-fn tokio_rusqlite(file: &Path) -> Result<tokio_rusqlite::Connection, AccessError> {
-    Ok(connect(file)?.into())
 }
 
 /// A design in one row of the table.

@@ -11,6 +11,7 @@ use study_kit::{Arms, Scenario, always, full, measured, originals, smoke};
 
 use crate::designs::{AsyncSqlite, AwaitedLock, Deadpool, HoldOutside, LockedByTask, ParkingLot, Reads, Store};
 use crate::designs::{checked_out, insert_and_drop_oldest, library};
+use crate::map::{Asking, Statement};
 use crate::prices::Price;
 
 /// The crate's arms and those that exist only to be compared.
@@ -64,6 +65,8 @@ pub enum Setting {
     Commits { window: Duration },
     /// Nothing but the recording of samples.
     Record { samples: u32 },
+    /// Statements of some length, a point of a map.
+    Map(Asking),
     /// Handoffs, one arm of `prices` at a time.
     Price(Price),
 }
@@ -99,6 +102,24 @@ const fn forty(hold: Duration, think: Duration, window: Duration) -> Setting {
 const fn price(name: &'static str, price: Price, arms: &'static [Arms]) -> Scenario<Setting> {
     Scenario::new(name, Setting::Price(price), arms)
 }
+
+const fn map(
+    name: &'static str,
+    statement: Statement,
+    callers: usize,
+    window: u64,
+    arms: &'static [Arms],
+) -> Scenario<Setting> {
+    Scenario::new(name, Setting::Map(Asking { statement, callers, window: ms(window) }), arms)
+}
+
+const fn join(outer: i64, inner: i64) -> Statement {
+    Statement::Join { outer, inner }
+}
+
+const ASKING: &str = "in_place spawn_blocking tokio_rusqlite deadpool pool";
+const ALONE: &[Arms] = &[measured(0.13, ASKING)];
+const SIXTEEN: &[Arms] = &[measured(0.3, ASKING)];
 
 const READS: &[Arms] = &[always(0.25, "in_place spawn_blocking tokio_rusqlite pool")];
 const COMPARED: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa sb_fair wal_threads";
@@ -144,4 +165,28 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         &[always(0.25, "std parking_lot parking_lot_fair tokio")]),
     price("price_read_alone", Price::Read { callers: 1 }, READS),
     price("price_read_16", Price::Read { callers: 16 }, READS),
+    // Some 75 ns a row on the slower of our machines.
+    map("map_point", Statement::Point, 1, 80, ALONE),
+    map("map_insert", Statement::Insert, 1, 80, ALONE),
+    map("map_50us", join(1, 600), 1, 80, ALONE),
+    map("map_100us", join(2, 650), 1, 80, &[full(0.13, ASKING)]),
+    map("map_200us", join(4, 650), 1, 80, ALONE),
+    map("map_500us", join(8, 800), 1, 80, ALONE),
+    map("map_1ms", join(13, 1_000), 1, 80, &[full(0.13, ASKING)]),
+    map("map_3ms", join(40, 1_000), 1, 80, ALONE),
+    map("map_10ms", join(130, 1_000), 1, 1_000, &[full(1.1, ASKING)]),
+    map("map_100ms", join(1_000, 1_000), 1, 1_000, &[full(1.3, ASKING)]),
+    map("map_point_16", Statement::Point, 16, 250, &[always(0.3, ASKING)]),
+    map("map_insert_16", Statement::Insert, 16, 250, &[full(0.3, ASKING)]),
+    map("map_50us_16", join(1, 600), 16, 250, SIXTEEN),
+    map("map_200us_16", join(4, 650), 16, 250, SIXTEEN),
+    map("map_500us_16", join(8, 800), 16, 250, &[full(0.3, ASKING)]),
+    map("map_1ms_16", join(13, 1_000), 16, 250, SIXTEEN),
+    map("map_3ms_16", join(40, 1_000), 16, 250, &[measured(0.35, ASKING)]),
+    // The runtime looks at its sockets once in 61 polls of tasks: windows that see it.
+    map("map_10ms_16", join(130, 1_000), 16, 1_500, &[full(1.7, ASKING)]),
+    map("map_point_256", Statement::Point, 256, 250, &[full(0.4, ASKING)]),
+    map("map_50us_256", join(1, 600), 256, 250, &[full(0.4, ASKING)]),
+    map("map_200us_256", join(4, 650), 256, 1_000, &[full(1.2, ASKING)]),
+    map("map_1ms_256", join(13, 1_000), 256, 1_000, &[full(1.6, ASKING)]),
 ];

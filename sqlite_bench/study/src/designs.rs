@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_sqlite::PoolBuilder;
@@ -140,12 +141,23 @@ impl<R: Database, W: Database> Database for Split<R, W> {
     }
 }
 
-/// Several reading connections, checked out by tasks.
-struct CheckedOut {
-    /// As many permits as there are reading connections.
+/// Several connections, checked out by tasks.
+pub struct CheckedOut {
+    /// As many permits as there are connections.
     free: Arc<Semaphore>,
-    readers: Arc<parking_lot::Mutex<Vec<Connection>>>,
+    connections: Arc<parking_lot::Mutex<Vec<Connection>>>,
     reads: Reads,
+}
+
+impl CheckedOut {
+    fn new(connections: Vec<Connection>, reads: Reads) -> Self {
+        let free = Arc::new(Semaphore::new(connections.len()));
+        CheckedOut { free, connections: Arc::new(connections.into()), reads }
+    }
+
+    pub fn open(file: &Path, size: usize, reads: Reads) -> Result<Self, AccessError> {
+        Ok(CheckedOut::new((0..size).map(|_| connect(file)).collect::<Result<_, _>>()?, reads))
+    }
 }
 
 /// Opens databases with connections to check out.
@@ -153,11 +165,7 @@ pub fn checked_out(setup: &Setup, store: Store, reads: Reads) -> Result<Arc<dyn 
     databases(setup, transact, |database| {
         let writer = store.create(setup, database)?;
         let readers = (0..setup.readers).map(|_| store.connect(setup, database));
-        let reading = CheckedOut {
-            free: Arc::new(Semaphore::new(setup.readers)),
-            readers: Arc::new(parking_lot::Mutex::new(readers.collect::<rusqlite::Result<_>>()?)),
-            reads,
-        };
+        let reading = CheckedOut::new(readers.collect::<rusqlite::Result<_>>()?, reads);
         Ok(Split { reading, writing: LockedByTask(Arc::new(writer.into())) })
     })
 }
@@ -165,12 +173,12 @@ pub fn checked_out(setup: &Setup, store: Store, reads: Reads) -> Result<Arc<dyn 
 impl Database for CheckedOut {
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
         let permit = Arc::clone(&self.free).acquire_owned().await.map_err(failed)?;
-        let readers = Arc::clone(&self.readers);
+        let connections = Arc::clone(&self.connections);
         // Whoever asked may be gone before the thread is done: permit and connection go back from where the work is.
         let work = move || {
-            let reader = readers.lock().pop().ok_or_else(|| failed("no reading connection is left"))?;
-            let answer = work(&reader);
-            readers.lock().push(reader);
+            let connection = connections.lock().pop().ok_or_else(|| failed("no connection is left"))?;
+            let answer = work(&connection);
+            connections.lock().push(connection);
             drop(permit);
             Ok(answer?)
         };
@@ -185,6 +193,38 @@ impl Database for CheckedOut {
 pub fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.execute_batch("PRAGMA synchronous = FULL")
+}
+
+/// A connection as everybody has it.
+pub fn connect(file: &Path) -> Result<Connection, AccessError> {
+    let connection = Connection::open(file)?;
+    set_up(&connection)?;
+    Ok(connection)
+}
+
+/// Databases of one file that are asked in turn.
+pub struct InTurn<D> {
+    each: Vec<D>,
+    next: AtomicUsize,
+}
+
+impl<D> InTurn<D> {
+    pub fn new(size: usize, open: impl Fn() -> Result<D, AccessError>) -> Result<Self, AccessError> {
+        Ok(InTurn { each: (0..size).map(|_| open()).collect::<Result<_, _>>()?, next: AtomicUsize::new(0) })
+    }
+}
+
+impl InTurn<tokio_rusqlite::Connection> {
+    /// A thread per connection.
+    pub fn tokio_rusqlite(file: &Path, size: usize) -> Result<Self, AccessError> {
+        InTurn::new(size, || Ok(connect(file)?.into()))
+    }
+}
+
+impl<D: Database> Database for InTurn<D> {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+        self.each[self.next.fetch_add(1, Ordering::Relaxed) % self.each.len()].read(work).await
+    }
 }
 
 /// WAL through a library: `open` opens a pool of so many connections to a file.

@@ -4,6 +4,7 @@ pub mod cases;
 mod commits;
 #[doc(hidden)]
 pub mod designs;
+mod map;
 mod prices;
 mod sample;
 

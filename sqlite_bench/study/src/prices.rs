@@ -19,14 +19,14 @@ use crate::designs::Pooled;
 /// As many as the published runtime has.
 const WORKERS: usize = 4;
 /// Rows that are read from; all lie in SQLite's cache.
-const ROWS: i64 = 1_000;
+pub const ROWS: i64 = 1_000;
 /// What is read is its key so many times.
-const FACTOR: i64 = 3;
+pub const FACTOR: i64 = 3;
 
 const TABLE: &str =
     "PRAGMA journal_mode = WAL; CREATE TABLE numbers (number INTEGER PRIMARY KEY, multiple INTEGER NOT NULL)";
 const INSERT: &str = "INSERT INTO numbers (number, multiple) VALUES (?1, ?2)";
-const READ: &str = "SELECT multiple FROM numbers WHERE number = ?1";
+pub const READ: &str = "SELECT multiple FROM numbers WHERE number = ?1";
 
 /// What a handoff is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +142,7 @@ fn in_tasks(callers: usize) -> Result<Make> {
 }
 
 /// Makes the database that is read from.
-fn fill(file: &Path) -> Result<()> {
+pub fn fill(file: &Path) -> Result<()> {
     let mut connection = Connection::open(file)?;
     connection.execute_batch(TABLE)?;
     let transaction = connection.transaction()?;

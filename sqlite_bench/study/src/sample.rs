@@ -16,7 +16,7 @@ use study_kit::usage::settle_allocator;
 use study_kit::{Observation, Scenario, Span, Study, TestCase, data};
 
 use crate::cases::{SCENARIOS, Setting, arms};
-use crate::{commits, prices};
+use crate::{commits, map, prices};
 
 /// Most writes in a commit of `group_commit`.
 const BATCH: NonZero<usize> = NonZero::new(256).unwrap();
@@ -40,6 +40,7 @@ impl Study for SqliteBench {
                 Ok(Observation::new("", commits::run(batch, window, &data::folder(Self::NAME))?))
             }
             Setting::Record { samples } => Ok(record(samples)),
+            Setting::Map(asking) => map::observe(&asking, case.arm, &data::memory_folder(Self::NAME)),
             Setting::Price(price) => prices::observe(price, case.arm, &data::memory_folder(Self::NAME)),
         }
     }

@@ -52,7 +52,7 @@ fn a_case_of_each_kind_runs_as_it_is_listed() {
             assert_eq!(record["digest"].as_str().expect("a digest").len(), 16);
         }
     }
-    assert_eq!(ran.len(), 8, "{ran:?}");
+    assert_eq!(ran.len(), 9, "{ran:?}");
     assert_eq!(records(&folder, "r.jsonl").len(), ran.len());
 }
 
@@ -70,6 +70,28 @@ fn every_price_is_the_time_of_handoffs_that_were_made() {
         assert!(figure("handoffs_count") >= 1.0 && figure("handoff_cpu_ns").is_finite(), "{record}");
         let timed_ns = figure("handoff_ns") * figure("handoffs_count");
         assert!((timed_ns / figure("work_s") / 1e9 - 1.0).abs() < 1e-9, "{record}");
+    }
+}
+
+#[test]
+fn a_point_of_a_map_has_its_place_and_the_same_answer_in_all_designs() {
+    let folder = folder();
+    for (scenario, answer, has_bystander) in
+        [("map_insert", 1, false), ("map_200us", 3_796_650, false), ("map_point_16", 2_997, true)]
+    {
+        let quick = cases("quick");
+        let arms: Vec<_> = quick.iter().filter(|case| case[0] == scenario).collect();
+        assert_eq!(arms.len(), 5, "{scenario}");
+        for case in arms {
+            study(&folder).args(case[4].split(' ')).args(["--record", "r.jsonl"]).assert().success();
+            let record = records(&folder, "r.jsonl").pop().expect("a record");
+            assert_eq!(record["digest"], format!("{answer:016x}"), "{record}");
+            let figure = |name: &str| record["metrics"][name].as_f64();
+            assert!(figure("call_us") > Some(0.0) && figure("latency_p50_us") > Some(0.0), "{record}");
+            assert_eq!(figure("bystander_p99_us").is_some(), has_bystander, "{record}");
+            let calls = figure("calls_per_s").expect("a rate") * figure("work_s").expect("a time");
+            assert!((calls / figure("calls_count").expect("a count") - 1.0).abs() < 1e-9, "{record}");
+        }
     }
 }
 

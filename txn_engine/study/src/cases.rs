@@ -11,9 +11,10 @@ use crate::prices;
 
 /// The arms that process files on our engine: the two published designs, controls that differ from them in one field, and the best.
 ///
-/// Besides there are `csv_scan`, the bare byte-record scan that the goals are ratios to; `channel_async` and `channel_sync`, a channel
-/// alone; `spawn_threads` and `spawn_tasks`, clients of one process; and the modes of the server.
-pub const ENGINES: [(&str, Setup); 13] = {
+/// Besides there are `csv_scan`, the bare byte-record scan that the goals are ratios to; `reader` and `reader_as_published`, which read rows
+/// and apply none; `channel_async` and `channel_sync`, a channel alone; `spawn_threads` and `spawn_tasks`, clients of one process; and the
+/// modes of the server.
+pub const ENGINES: [(&str, Setup); 14] = {
     const PIPELINE: Setup = Setup { runner: TwoThreads, ..Setup::SYNC };
     [
         ("sync", Setup::SYNC),
@@ -29,6 +30,7 @@ pub const ENGINES: [(&str, Setup); 13] = {
         ("sync_batched_4096", Setup { batch: 4096, ..PIPELINE }),
         // The runtime: a worker per core.
         ("async_multi_thread", Setup { runner: MultiThread, ..Setup::ASYNC }),
+        ("async_multi_thread_batched_4096", Setup { runner: MultiThread, batch: 4096, ..Setup::ASYNC }),
         // Threads that share nothing.
         ("sync_unshared", Setup { runner: EnginePerFile, ..Setup::SYNC }),
         ("best_one_core", Setup::BEST_ONE_CORE),
@@ -70,12 +72,14 @@ pub struct Files {
     pub whole_test: bool,
     /// Whether one processor is all there is.
     pub one_core: bool,
+    /// Steps of arithmetic that reading a row takes besides, and applying it, where the cost of a row is the question.
+    pub steps: Option<u32>,
 }
 
 impl Files {
     /// One file, or three without a shape.
     pub const fn new(shape: Option<Shape>, rows: u64) -> Self {
-        Files { shape, rows, whole_test: false, one_core: false }
+        Files { shape, rows, whole_test: false, one_core: false, steps: None }
     }
 }
 
@@ -123,6 +127,15 @@ const fn one_core(name: &'static str, rows: u64) -> Place {
     Place::new(name, Setting::Files(Files { one_core: true, ..Files::new(Some(Original), rows) }))
 }
 
+/// A file whose rows cost so many steps of arithmetic more to read, and as many to apply.
+const fn costly(name: &'static str, steps: u32, rows: u64) -> Place {
+    Place::new(name, Setting::Files(Files { steps: Some(steps), ..Files::new(Some(Original), rows) }))
+}
+
+const fn costly_on_one_core(name: &'static str, steps: u32, rows: u64) -> Place {
+    Place::new(name, Setting::Files(Files { steps: Some(steps), one_core: true, ..Files::new(Some(Original), rows) }))
+}
+
 const fn three_files(name: &'static str, rows: u64) -> Place {
     Place::new(name, Setting::Files(Files::new(None, rows)))
 }
@@ -150,8 +163,8 @@ const RATE: f64 = 10_000.0;
 
 // Arms that take as long on a file of any size.
 const PIPELINES: &str = "async sync_pipelined async_multi_thread";
-const BATCHED: &str =
-    "async_batched_16 async_batched_256 async_batched_4096 sync_batched_16 sync_batched_256 sync_batched_4096";
+const BATCHED: &str = "async_batched_16 async_batched_256 async_batched_4096 async_multi_thread_batched_4096 \
+                       sync_batched_16 sync_batched_256 sync_batched_4096";
 const PUBLISHED: &str = "sync_as_published async_as_published sync_pipelined_as_published";
 /// The two published engines, and a copy.
 const COSTLY: &str = "sync_as_published async_as_published sync_as_published@aa";
@@ -169,6 +182,12 @@ const LARGE: &[Arms] = &[
     smoke(0.14, "csv_scan"),
 ];
 
+/// Reading alone, one thread, and pipelines of two with ever more rows per message.
+const COSTLY_ROWS: &str = "reader sync sync_pipelined sync_batched_16 sync_batched_256 sync_batched_4096 \
+                           async async_batched_4096";
+const MAP: &[Arms] = &[always(0.1, COSTLY_ROWS)];
+const MAP_IN_FULL: &[Arms] = &[full(0.5, COSTLY_ROWS)];
+
 const ENGINES_AS_PUBLISHED: &str = "sync_as_published async_as_published";
 /// The authors' own program.
 const THEIRS: &str = "original_sync original_async";
@@ -177,10 +196,11 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     // The published sizes, 100 to 2,000,100.
     rows("rows_100", 100).arms(&[
         always(0.02, "sync async"),
-        smoke(0.02, "sync@aa sync@slow sync_unshared best_one_core best_all_cores csv_scan"),
+        smoke(0.02, "sync@aa sync@slow sync_unshared best_one_core best_all_cores csv_scan reader"),
         smoke(0.02, "sync_pipelined async_multi_thread"),
         smoke(0.02, BATCHED),
         smoke(0.02, PUBLISHED),
+        smoke(0.02, "reader_as_published"),
         smoke(0.02, PUBLISHED_CONTROLS),
     ]),
     rows("rows_100100", 100_100).arms(&[
@@ -200,6 +220,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         measured(0.07, "async sync_pipelined"),
         measured(0.24, COSTLY),
         measured(0.24, "sync_pipelined_as_published"),
+        always(0.17, "reader_as_published"),
         originals(0.29, ENGINES_AS_PUBLISHED),
         originals(0.6, THEIRS),
     ]),
@@ -295,6 +316,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         always(0.15, "best_one_core"),
         always(0.1, "best_all_cores"),
         always(0.14, "csv_scan"),
+        always(0.2, "reader"),
     ]),
     one_core("rows_600100_one_core", 600_100).arms(&[measured(0.1, "sync sync@aa async"), measured(0.6, COSTLY)]),
     one_core("rows_2000100_one_core", 2_000_100).arms(&[
@@ -303,6 +325,18 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         originals(2.1, ENGINES_AS_PUBLISHED),
         originals(3.4, THEIRS),
     ]),
+    // The more a row costs, the fewer do.
+    costly("map_0", 0, 300_100).arms(MAP),
+    costly("map_30", 30, 300_100).arms(MAP),
+    costly("map_100", 100, 100_100).arms(MAP),
+    costly("map_250", 250, 100_100).arms(MAP),
+    costly("map_600", 600, 30_100).arms(MAP),
+    costly("map_1500", 1_500, 30_100).arms(&[always(0.25, COSTLY_ROWS)]),
+    costly("map_5000", 5_000, 30_100).arms(MAP_IN_FULL),
+    costly_on_one_core("map_0_one_core", 0, 300_100).arms(MAP_IN_FULL),
+    costly_on_one_core("map_100_one_core", 100, 100_100).arms(MAP_IN_FULL),
+    costly_on_one_core("map_600_one_core", 600, 30_100).arms(MAP_IN_FULL),
+    costly_on_one_core("map_5000_one_core", 5_000, 30_100).arms(MAP_IN_FULL),
     rows("controls_300100", 300_100).arms(&[measured(0.06, "sync sync@aa sync@slow")]),
     file("accepted_2000100", Accepted, 2_000_100).arms(&[
         always(0.54, "sync"),
@@ -327,16 +361,20 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     three_files("files_3x100k", 100_000).arms(&[
         always(0.07, "sync async async_batched_4096 async_multi_thread sync_unshared best_all_cores"),
         smoke(0.07, "sync_pipelined async_batched_16 async_batched_256 best_one_core"),
-        smoke(0.07, "sync_batched_16 sync_batched_256 sync_batched_4096"),
+        smoke(0.07, "sync_batched_16 sync_batched_256 sync_batched_4096 async_multi_thread_batched_4096"),
         smoke(0.07, PUBLISHED),
     ]),
     three_files("files_3x50k_debug", 50_000)
         .built("dev")
         .arms(&[always(0.6, "sync_as_published"), always(0.85, "async_as_published")]),
-    three_files("files_3x300k", 300_000)
-        .arms(&[measured(0.15, "sync async sync@aa async_multi_thread async_batched_4096")]),
-    three_files("files_3x1m", 1_000_000)
-        .arms(&[full(0.47, "sync async sync@aa sync_unshared async_multi_thread async_batched_4096 best_all_cores")]),
+    three_files("files_3x300k", 300_000).arms(&[
+        measured(0.15, "sync async sync@aa async_multi_thread async_batched_4096"),
+        measured(0.15, "async_multi_thread_batched_4096 sync_batched_4096"),
+    ]),
+    three_files("files_3x1m", 1_000_000).arms(&[
+        full(0.47, "sync async sync@aa sync_unshared async_multi_thread async_batched_4096 best_all_cores"),
+        full(0.47, "async_multi_thread_batched_4096 sync_batched_4096"),
+    ]),
     three_files("files_3x100k_allocations", 100_000).built("variant-allocations").arms(&[always(0.12, "sync async")]),
     whole_test("test_3x20k_debug", 20_000).arms(&[
         always(0.73, ENGINES_AS_PUBLISHED),
@@ -375,8 +413,10 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     tcp("tcp_10000_2k", 10_000, 2_000.0).arms(&[measured(4.4, "threads"), measured(2.8, "tokio null")]),
     tcp("tcp_10000_20k", 10_000, 20_000.0).arms(&[measured(4.4, "threads"), measured(2.8, "tokio null")]),
     tcp("tcp_10000_40k", 10_000, 40_000.0).arms(&[measured(4.4, "threads"), measured(2.8, "tokio null")]),
-    price("price_message_1", prices::MESSAGE_1)
-        .arms(&[always(0.25, "call std_mpsc flume tokio_mpsc flume_async tokio_mpsc_current")]),
+    price("price_message_1", prices::MESSAGE_1).arms(&[
+        always(0.25, "call std_mpsc flume flume_unbounded"),
+        always(0.25, "tokio_mpsc flume_async flume_blocking_current tokio_mpsc_current"),
+    ]),
     price("price_message_256", prices::MESSAGE_256).arms(&[always(0.25, "call std_mpsc tokio_mpsc")]),
     price("price_message_4096", prices::MESSAGE_4096).arms(&[always(0.25, "call std_mpsc tokio_mpsc")]),
     price("price_runtime_start", prices::RUNTIME_START).arms(&[always(0.25, "thread current_thread multi_thread")]),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
+use study_kit::price;
 use study_kit::probe::stay_here;
 use study_kit::usage::{kib, peak_rss_kib};
 use study_kit::{Metrics, Observation, Span, TestCase, Turn, Turns};
@@ -12,6 +13,7 @@ use tokio::runtime::Runtime;
 use txn_engine::{Options, Outcome, Setup, process_files};
 
 use crate::cases::{ENGINES, Files, MIRRORS, Setting};
+use crate::costly;
 use crate::inputs::{self, Expected, Set};
 use crate::mirror::{self, Ready};
 
@@ -24,6 +26,7 @@ pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observatio
     if files.one_core {
         stay_here().context("cannot stay on one processor")?;
     }
+    let row_ns = bench.steps.map(|steps| costly::row_ns(&bench.set.paths()[0], steps)).transpose()?;
     let memory_before = peak_rss_kib();
     #[cfg(feature = "allocations")]
     let region = stats_alloc::Region::new(&stats_alloc::INSTRUMENTED_SYSTEM);
@@ -38,6 +41,7 @@ pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observatio
         metrics.put("allocated_bytes", made.bytes_allocated as f64);
     }
     put_growth(&mut metrics, memory_before);
+    metrics.put("row_ns", row_ns);
     metrics.put("rows_count", bench.set.total_rows() as f64);
     let digest = bench.check(&answer)?;
     if !matches!(answer, Answer::Records(_)) {
@@ -74,8 +78,18 @@ enum Answer {
 enum Engine {
     Ours(Setup),
     Published(Ready),
-    BareScan,
+    Count(Count),
 }
+
+/// How many records a file has, with so many steps of arithmetic each where a reader has them.
+type Count = fn(&Path, u32) -> Result<u64>;
+
+/// What reads a file and applies nothing.
+const COUNTS: [(&str, Count); 3] = [
+    ("csv_scan", |path, _| csv_scan(path)),
+    ("reader", costly::count),
+    ("reader_as_published", |path, _| mirror::count(path)),
+];
 
 impl Engine {
     fn of(arm: &str) -> Result<Self> {
@@ -85,8 +99,7 @@ impl Engine {
         if let Some((_, mirror)) = MIRRORS.into_iter().find(|(name, _)| *name == arm) {
             return Ok(Engine::Published(mirror.ready()?));
         }
-        ensure!(arm == "csv_scan", "no engine is called {arm}");
-        Ok(Engine::BareScan)
+        Ok(Engine::Count(price::find(&COUNTS, arm)?))
     }
 }
 
@@ -96,6 +109,8 @@ struct Bench {
     set: Set,
     expected: Expected,
     whole_test: bool,
+    /// Of arithmetic with every row, if any.
+    steps: Option<u32>,
 }
 
 impl Bench {
@@ -105,14 +120,17 @@ impl Bench {
             let name = case.scenario.name;
             format!("run `prepare --scenario {name} --seed {}` first", case.seed)
         })?;
-        Ok(Bench { engine: Engine::of(case.arm)?, set, expected, whole_test: files.whole_test })
+        Ok(Bench { engine: Engine::of(case.arm)?, set, expected, whole_test: files.whole_test, steps: files.steps })
     }
 
     fn pass(&self, runtime: Option<Arc<Runtime>>) -> Result<Answer> {
         let paths = self.set.paths();
         let options = Options { runtime, ..Options::default() };
         Ok(match &self.engine {
-            Engine::BareScan => Answer::Records(csv_scan(&paths[0])?),
+            Engine::Count(count) => Answer::Records(count(&paths[0], self.steps.unwrap_or(0))?),
+            Engine::Ours(setup) if let Some(steps) = self.steps => {
+                Answer::Accounts(Box::new(costly::process(*setup, &paths[0], steps)?))
+            }
             Engine::Ours(setup) => Answer::Accounts(Box::new(process_files(*setup, &paths, options)?)),
             Engine::Published(mirror) if self.whole_test => {
                 // The test harness runs it on a thread of its own, too.

@@ -8,6 +8,7 @@ use study_kit::{Observation, Scenario, Study, TestCase, Turns, price};
 mod cases;
 mod channel;
 mod clients;
+mod costly;
 mod files;
 mod inputs;
 mod mirror;

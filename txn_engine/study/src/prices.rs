@@ -104,7 +104,7 @@ impl<const ROWS: usize> Message for Batch<ROWS> {
 }
 
 /// The arms of a message; a handoff is a message, however many rows it holds.
-const fn messages<M: Message>() -> [Arm; 6] {
+const fn messages<M: Message>() -> [Arm; 8] {
     [
         ("call", || passes::<M>(|count| Ok((1..=count).map(|number| take(M::new(number))).sum()))),
         ("std_mpsc", || {
@@ -119,8 +119,15 @@ const fn messages<M: Message>() -> [Arm; 6] {
                 on_threads(count, move |message: M| sender.send(message).is_ok(), receiver.into_iter())
             })
         }),
+        ("flume_unbounded", || {
+            passes::<M>(|count| {
+                let (sender, receiver) = flume::unbounded();
+                on_threads(count, move |message: M| sender.send(message).is_ok(), receiver.into_iter())
+            })
+        }),
         ("tokio_mpsc", || through_tokio::<M>(&multi_thread()?)),
         ("flume_async", || through_flume::<M>(&multi_thread()?)),
+        ("flume_blocking_current", || from_blocking::<M>(&current_thread()?)),
         ("tokio_mpsc_current", || through_tokio::<M>(&current_thread()?)),
     ]
 }
@@ -190,15 +197,29 @@ fn through_flume<M: Message>(runtime: &Runtime) -> Result<Observation> {
             }
             anyhow::Ok(())
         };
-        let receiving = async move {
-            let mut sum = 0;
-            while let Ok(message) = receiver.recv_async().await {
-                sum += take::<M>(message);
-            }
-            sum
-        };
-        in_tasks(runtime, sending, receiving)
+        in_tasks(runtime, sending, sum_of(receiver))
     })
+}
+
+/// As a pipeline whose reading end blocks: a thread of the blocking pool sends, a task receives, and nothing bounds the channel.
+fn from_blocking<M: Message>(runtime: &Runtime) -> Result<Observation> {
+    passes::<M>(|count| {
+        let (sender, receiver) = flume::unbounded();
+        runtime.block_on(async {
+            let send = move || (1..=count).all(|number| sender.send(M::new(number)).is_ok());
+            let (sending, receiving) = (tokio::task::spawn_blocking(send), tokio::spawn(sum_of(receiver)));
+            ensure!(sending.await?, "the channel was closed");
+            Ok(receiving.await?)
+        })
+    })
+}
+
+async fn sum_of<M: Message>(receiver: flume::Receiver<M>) -> u64 {
+    let mut sum = 0;
+    while let Ok(message) = receiver.recv_async().await {
+        sum += take::<M>(message);
+    }
+    sum
 }
 
 fn in_tasks(

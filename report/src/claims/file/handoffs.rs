@@ -62,6 +62,7 @@ impl Scope<'_, '_> {
             sides,
             uses: Vec::new(),
             is_in_readme: self.take("readme")?.unwrap_or(false),
+            is_in_report: self.take("report")?.unwrap_or(false),
         };
         price.uses = self.uses(&price)?;
         Ok(price)
@@ -85,9 +86,9 @@ impl Scope<'_, '_> {
         Ok(quantity)
     }
 
-    /// The clause of use, with places such as `{async}` and `{async*20}`.
+    /// The sentence of use, with places such as `{async}` and `{async*20}`; nothing without one.
     fn uses(&self, price: &Price) -> Result<Vec<Piece>, Error> {
-        let text: String = self.need("use")?;
+        let text: String = self.take("use")?.unwrap_or_default();
         let mut pieces = Vec::new();
         let mut rest = text.as_str();
         while let Some((words, place)) = rest.split_once('{') {
