@@ -177,8 +177,8 @@ fn of_each_host_the_newest_round_that_measured_a_map_decides() {
     let page = read(out.path(), "REPORT.md");
     let said = "- From 257 to 566 ms on a trip adds less than 5 %. (Other: 566 ms";
     assert!(page.contains(said) && page.contains("![How long must a call be?](charts/toy-map-duration.svg)"), "{page}");
-    assert!(page.contains("- From above 1.00 s on a thread is slower. (Other: above 1.00 s.)"), "{page}");
-    let advice = "- Use it for calls of 257 to 566 ms and more (threads: above 1.00 s).";
+    assert!(page.contains("- From more than 1.00 s on a thread is slower. (Other: more than 1.00 s.)"), "{page}");
+    let advice = "- Use it for calls of 257 to 566 ms and more (threads: more than 1.00 s).";
     assert!(page.contains(advice), "{page}");
 
     let evidence = read(&out.path().join("docs/evidence"), "toy.md");

@@ -9,7 +9,7 @@ use crate::claims::map::{Crossing, Line, Map, When};
 use crate::judge::figures;
 use crate::judge::judged::{Estimate, Scale};
 use crate::judge::prediction::{added, overlap};
-use crate::stats::{CONFIDENCE, median_estimate};
+use crate::stats::{CONFIDENCE, Interval, median_estimate};
 use crate::{fmt, stats};
 
 /// A map on all hosts.
@@ -121,9 +121,20 @@ fn in_round(map: &Map, host: usize, round: &Round) -> Option<OnHost> {
         }
         // A block that lacks a scenario says nothing of where.
         let whole = blocks.values().filter(|points| points.len() == shared.len());
-        let passes: Vec<f64> = whole.filter_map(|points| pass(points, *at, *when)).collect();
+        let passes: Vec<f64> = whole.clone().filter_map(|points| pass(points, *at, *when)).collect();
+        let ratios = |place: usize| stats::median(whole.clone().map(|points| points[place].1).collect());
+        let medians: Option<Vec<(f64, f64)>> =
+            shared.iter().enumerate().map(|(place, (x, _))| Some((*x, ratios(place)?))).collect();
+        let point = medians.and_then(|medians| pass(&medians, *at, *when));
         let ends = shared.first().zip(shared.last()).map_or((0.0, 0.0), |(first, last)| (first.0, last.0));
-        Crossed { measured: median_estimate(&passes, CONFIDENCE), predicted: None, ends }
+        // The medians pass where noise of single blocks does not lead: one that misplaces a point moves its own crossing by the whole distance to
+        // the next. The blocks say how sure that is.
+        let around = |interval: Interval, point: f64| {
+            let (lo, hi) = (interval.lo.min(point), interval.hi.max(point));
+            Interval { point, lo, hi, ..interval }
+        };
+        let measured = median_estimate(&passes, CONFIDENCE).zip(point).map(|(interval, point)| around(interval, point));
+        Crossed { measured, predicted: None, ends }
     };
     let crossings = map.crossings.iter().map(crossed).collect();
     let is_there = points.iter().any(|point| point.ys.iter().any(Option::is_some));
@@ -179,7 +190,7 @@ impl JudgedMap {
         self.range(self.map.crossings.iter().position(|crossing| crossing.id == id)?)
     }
 
-    /// "12 to 45 µs", "below 10 µs", "20 ms to above 100 ms".
+    /// "12 to 45 µs", "less than 10 µs", "20 ms to more than 100 ms".
     fn range(&self, place: usize) -> Option<String> {
         let found = |on: &OnHost| {
             let crossed = on.crossings.get(place)?;
@@ -206,8 +217,8 @@ impl JudgedMap {
         let print = |points: &[f64]| figures::range_of(&self.x_scale(), points);
         let points: Vec<f64> = found.iter().map(|(x, _)| *x).collect();
         let name = |(x, (least, most)): &(f64, (f64, f64))| match *x {
-            f64::NEG_INFINITY => Some(format!("below {}", print(&[*least])?)),
-            f64::INFINITY => Some(format!("above {}", print(&[*most])?)),
+            f64::NEG_INFINITY => Some(format!("less than {}", print(&[*least])?)),
+            f64::INFINITY => Some(format!("more than {}", print(&[*most])?)),
             x => print(&[x]),
         };
         match (points.first()?, points.last()?) {

@@ -41,7 +41,7 @@ pub fn section(studies: &[StudyView]) -> String {
     let missing: Vec<String> = missing.into_iter().map(|name| format!("No price yet: {name}")).collect();
     format!(
         "<a id=\"the-rule\"></a>\n\n## The rule\n\nHandoffs add their number times the price of one; \
-         of two parts that run side by side, the longer decides. This predicts {agree} of {} effects \
+         of two parts that run side by side, the longer decides, and both pay it. This predicts {agree} of {} effects \
          within 25 % of their logarithm, or within 5 points if they are below 20 %.\n\n{}{}{}",
         found.len(),
         table.render(),
