@@ -202,7 +202,8 @@ fn of_each_host_the_newest_round_that_measured_a_map_decides() {
         .filter_map(|node| node.text())
         .map(str::trim)
         .collect();
-    for text in ["duration of a call", "time over the same in place", "call", "task", "thread", "5 s", "566 ms"] {
+    for text in ["duration of a call", "time over the same in place", "call", "task", "thread", "5 s", "566 ms (×1.05)"]
+    {
         assert!(texts.contains(&text), "{text}: {texts:?}");
     }
 

@@ -37,9 +37,14 @@ const SYNC: &str = "#d55e00";
 const BEST: &str = "#008a64";
 const OTHER: &str = "#9a4f80";
 const CONTROL: &str = "#6e7781";
+const GOLD: &str = "#8f6a00";
+const TEAL: &str = "#117a8b";
+
+/// Colors of the lines of a map, by their order: arms of one kind stand side by side there.
+pub const LINES: [&str; 8] = [CONTROL, OTHER, ASYNC, SYNC, BEST, GOLD, TEAL, INK];
 
 /// What each color is on a dark page. Of the arms they are those of Okabe and Ito.
-const DARK: [(&str, &str); 12] = [
+const DARK: [(&str, &str); 14] = [
     (CARD, "#0d1117"),
     (INK, "#e6edf3"),
     (MUTED, "#9198a1"),
@@ -52,6 +57,8 @@ const DARK: [(&str, &str); 12] = [
     (BEST, "#3fb950"),
     (OTHER, "#e08fc0"),
     (CONTROL, "#8b949e"),
+    (GOLD, "#d4a72c"),
+    (TEAL, "#56c8d8"),
 ];
 
 /// The colors on a dark page. Every shape has its color as an attribute, for whoever knows no style sheets.

@@ -17,6 +17,7 @@ const LABEL: f64 = 17.0;
 struct End<'a> {
     arm: &'a str,
     position: usize,
+    color: &'static str,
     at: (f64, f64),
 }
 
@@ -72,10 +73,10 @@ impl<'a> Plot<'a> {
     }
 
     /// The line of an arm, whose name stands beside its end.
-    pub fn line(&mut self, arm: &'a str, position: usize, points: &[(f64, f64)], dash: &str) {
+    pub fn line(&mut self, arm: &'a str, position: usize, (color, dash): (&'static str, &str), points: &[(f64, f64)]) {
         let line: Vec<(f64, f64)> = points.iter().map(|point| self.at(*point)).collect();
-        self.canvas.path(&line, color(arm), dash);
-        self.ends.extend(line.last().map(|at| End { arm, position, at: *at }));
+        self.canvas.path(&line, color, dash);
+        self.ends.extend(line.last().map(|at| End { arm, position, color, at: *at }));
     }
 
     /// The finished picture.
@@ -102,7 +103,7 @@ pub fn draw(title: &str, chart: &Chart, series: &[Series]) -> String {
             plot.canvas.sample(plot.at(*point), mark(position), color(arm));
         }
         let line: Vec<(f64, f64)> = medians(groups).into_iter().filter(|point| drawable(&point)).collect();
-        plot.line(arm, position, &line, dash(position));
+        plot.line(arm, position, (color(arm), dash(position)), &line);
     }
     plot.finish(title)
 }
@@ -122,10 +123,10 @@ fn direct_labels(canvas: &mut Canvas, mut ends: Vec<End>, (right, room): (f64, f
         *place = place.min(limit);
         limit = *place - LABEL;
     }
-    for (End { arm, position, at: (x, y) }, place) in ends.iter().zip(&places) {
+    for (End { arm, position, color, at: (x, y) }, place) in ends.iter().zip(&places) {
         let place = place.max(top - LABEL);
         canvas.line((x + 6.0, *y), (right + 10.0, place), GRID, 1.0);
-        canvas.estimate((right + 12.0, place), mark(*position), color(arm));
+        canvas.estimate((right + 12.0, place), mark(*position), color);
         canvas.text(right + 22.0, place + 4.5, &shorten(arm, TEXT, room + 1.0), Style::PLAIN);
     }
 }

@@ -1,11 +1,11 @@
 //! A map: what each arm costs over the range of x on one host, what the rule says, and where one passes another.
 
-use super::canvas::{Anchor, Mark, PUBLISHED, SMALL, Style, color, mark, width_of};
+use super::canvas::{Anchor, LINES, Mark, PUBLISHED, SMALL, Style, mark, width_of};
 use super::frame::Shown;
 use super::lines::{Plot, Values};
 use crate::claims::Of;
 use crate::claims::map::Setting;
-use crate::fmt::unit_of;
+use crate::fmt::{plain, unit_of};
 use crate::judge::figures;
 use crate::judge::maps::{JudgedMap, Point};
 
@@ -31,7 +31,7 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
     let is_ruled = (0..arms.len()).any(|line| !by_rule(line).is_empty());
     let rule = if is_ruled { " Dashed: by the price of a handoff." } else { "" };
     let diamond = if map.published.is_empty() { "" } else { " Diamonds: the published settings." };
-    let ring = if map.crossings.is_empty() { "" } else { " Rings: the crossings." };
+    let ring = if map.crossings.is_empty() { "" } else { " Rings: where an arm passes the ratio beside them." };
     let note = format!("Medians on {host}.{rule}{ring}{diamond} Both axes are logarithmic.");
     let title = map.text.replace('`', "");
     let mut plot = Plot::new(&title, note, &arms, &x, &y);
@@ -44,22 +44,27 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
     }
     for (position, arm) in arms.iter().enumerate() {
         let rule: Vec<(f64, f64)> = by_rule(position).into_iter().map(|point| plot.at(point)).collect();
-        plot.canvas.path(&rule, color(arm), RULE);
-        plot.line(arm, position, &measured(position), "");
+        plot.canvas.path(&rule, color(position), RULE);
+        plot.line(arm, position, (color(position), ""), &measured(position));
         for point in measured(position) {
-            plot.canvas.estimate(plot.at(point), mark(position), color(arm));
+            plot.canvas.estimate(plot.at(point), mark(position), color(position));
         }
     }
     for (crossing, crossed) in map.crossings.iter().zip(&on.crossings) {
         let Some(x) = crossed.measured.map(|x| x.point).filter(|x| x.is_finite()) else { continue };
-        let y = map.line(&crossing.arm.arm).and_then(|line| between(&measured(line), x));
-        let Some(at) = y.map(|y| plot.at((x, y))) else { continue };
-        let color = color(&crossing.arm.arm);
+        let Some(line) = map.line(&crossing.arm.arm) else { continue };
+        let Some(at) = between(&measured(line), x).map(|y| plot.at((x, y))) else { continue };
+        let color = color(line);
         plot.canvas.estimate(at, Mark::Ring, color);
-        let label = figures::range_of(&judged.x_scale(), &[x]).unwrap_or_default();
+        let place = figures::range_of(&judged.x_scale(), &[x]).unwrap_or_default();
+        let label = format!("{place} (×{})", plain(crossing.at));
         labels.put(&mut plot, (at.0, at.1 - 10.0), -LINE, &label, Style { fill: color, ..Style::NOTE });
     }
     plot.finish(&title)
+}
+
+fn color(line: usize) -> &'static str {
+    LINES[line % LINES.len()]
 }
 
 /// The points of which `y` is known.

@@ -45,14 +45,17 @@ fn conclusion(studies: &[StudyView]) -> String {
     if named.is_empty() {
         return String::new();
     }
-    format!("**Most of the difference was not async.** It was {}.\n", prose(&fmt::listed(&named)))
+    let (some, all, what) = (named.len(), studies.len(), prose(&fmt::listed(&named)));
+    format!("**Most of the difference was not async.** In {some} of {all} studies it was something else: {what}.\n")
 }
 
 /// Where all this was measured.
 fn hosts(studies: &[StudyView]) -> String {
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "machine", "machines");
-    format!("Percentages are async against sync. Figures are ranges over [{hosts}]({EVIDENCE}MACHINES.md).\n")
+    format!(
+        "Percentages compare async with sync where nothing else is named. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md).\n"
+    )
 }
 
 /// Why it is so, and when it is otherwise.
@@ -101,7 +104,10 @@ fn figure(view: &StudyView, (id, form): (&str, Form), of: Option<&String>, what:
     let settings = if of.is_some() { view.settings(id, form) } else { view.deciding_settings(id, form) };
     let rows = settings.iter().find(|rows| of.is_none_or(|of| rows[0].1.is_of(of)))?;
     match what {
-        What::Range => figures::range(&rows.iter().map(|(_, row)| *row).collect::<Vec<_>>()),
+        What::Range => {
+            let range = figures::range(&rows.iter().map(|(_, row)| *row).collect::<Vec<_>>())?;
+            Some(if view.over(id, form).decided == 0 { range + ", unclear" } else { range })
+        }
         What::Theirs => {
             let mirrors = view.judged.asked(id, form)?.judged()?.mirrors.iter().filter(|mirror| mirror.but.is_empty());
             let alike = mirrors.filter(|mirror| of.is_none_or(|of| mirror.scenario == *of));
