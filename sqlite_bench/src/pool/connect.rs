@@ -35,18 +35,6 @@ pub(super) fn writer(path: &Path, options: &Options) -> Result<(Connection, Guar
     Ok(opened)
 }
 
-/// A connection that only copies the log of a database which [`writer`] has opened. It has its file from now on, and is set up when it is used: by
-/// [`set_up_copier`].
-pub(super) fn copier(path: &Path, options: &Options) -> Result<Connection, Error> {
-    let opened = patiently(options, || connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, options));
-    opened.map(|(connection, _)| connection).map_err(|source| Error::open(path, source))
-}
-
-/// Lets a copier sync as the writer does.
-pub(super) fn set_up_copier(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
-    connection.pragma_update(None, "synchronous", format!("{:?}", options.durability))
-}
-
 /// A connection that only reads.
 pub(super) fn reader(path: &Path, options: &Options) -> Result<(Connection, Guard), Error> {
     let mut access = OpenFlags::SQLITE_OPEN_READ_ONLY;

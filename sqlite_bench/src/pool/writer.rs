@@ -48,9 +48,8 @@ fn checkpoint(connection: &Connection, mode: &str, shared: &Shared) -> rusqlite:
 /// Makes a checkpoint for each signal, until the writer is gone.
 fn copy(connection: &Connection, signals: &Receiver<()>, shared: &Shared) {
     for () in signals {
-        let set_up = connect::set_up_copier(connection, &shared.options);
         // One that fails leaves the log as it was; the next signal tries again, and the writer sees to the limit.
-        if set_up.and_then(|()| checkpoint(connection, "PASSIVE", shared)).is_ok() {
+        if checkpoint(connection, "PASSIVE", shared).is_ok() {
             shared.count(|stats| stats.checkpoints += 1);
         }
     }
@@ -66,7 +65,7 @@ pub(super) struct Writing {
 impl Writing {
     pub(super) fn start(path: &Path, shared: &Arc<Shared>) -> Result<Self, Error> {
         let options = &shared.options;
-        let ((connection, guard), copying) = (connect::writer(path, options)?, connect::copier(path, options)?);
+        let ((connection, guard), (copying, _)) = (connect::writer(path, options)?, connect::writer(path, options)?);
         let (writes, queue) = flume::bounded(options.queue.get());
         let (signals, signalled) = flume::bounded(1);
         let (shared, copier_shared) = (Arc::clone(shared), Arc::clone(shared));
