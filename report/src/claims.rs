@@ -380,7 +380,7 @@ impl Claims {
         claims.goals.iter_mut().map(|goal| &mut goal.quantity).for_each(anybody);
         let sides = claims.prices.iter_mut().flat_map(|price| &mut price.sides);
         sides.map(|(_, quantity)| quantity).for_each(anybody);
-        claims.maps.iter_mut().flat_map(Map::quantities_mut).for_each(anybody);
+        claims.maps.iter_mut().flat_map(Map::asked_mut).for_each(anybody);
         claims
     }
 

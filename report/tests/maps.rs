@@ -173,12 +173,12 @@ fn of_each_host_the_newest_round_that_measured_a_map_decides() {
     let out = temporary();
     render(results.path(), out.path(), &[]).success();
 
-    // 8 ms: 1.8 times 10 ms, 1.08 times 100 ms, 1.008 times a second. 16 ms: 1.16 times 100 ms, 1.016 times a second.
+    // 8 ms are 5 % of 160 ms, 16 ms of 320 ms.
     let page = read(out.path(), "REPORT.md");
-    let said = "- From 257 to 566 ms on a trip adds less than 5 %. (Other: 566 ms";
+    let said = "- From 160 to 320 ms on a trip adds less than 5 %. (Other: 320 ms";
     assert!(page.contains(said) && page.contains("![How long must a call be?](charts/toy-map-duration.svg)"), "{page}");
-    assert!(page.contains("- From more than 1.00 s on a thread is slower. (Other: more than 1.00 s.)"), "{page}");
-    let advice = "- Use it for calls of 257 to 566 ms and more (threads: more than 1.00 s).";
+    assert!(page.contains("- From more than 1 s on a thread is slower. (Other: more than 1 s.)"), "{page}");
+    let advice = "- Use it for calls of 160 to 320 ms and more (threads: more than 1 s).";
     assert!(page.contains(advice), "{page}");
 
     let evidence = read(&out.path().join("docs/evidence"), "toy.md");
@@ -192,7 +192,7 @@ fn of_each_host_the_newest_round_that_measured_a_map_decides() {
     );
     // The price of the whole round, in which a handoff took half as long.
     assert!(row("Toy", "10.0 ms").contains("| 1.80") && row("Toy", "10.0 ms").contains("; rule 1.40"), "{evidence}");
-    assert!(evidence.contains("by the rule 92.9 ms"), "{evidence}");
+    assert!(evidence.contains("by the rule 80 ms"), "{evidence}");
 
     let chart = read(&out.path().join("charts"), "toy-map-duration.svg");
     let svg = roxmltree::Document::parse(&chart).unwrap();
@@ -202,13 +202,13 @@ fn of_each_host_the_newest_round_that_measured_a_map_decides() {
         .filter_map(|node| node.text())
         .map(str::trim)
         .collect();
-    for text in ["duration of a call", "time over the same in place", "call", "task", "thread", "5 s", "566 ms (×1.05)"]
+    for text in ["duration of a call", "time over the same in place", "call", "task", "thread", "5 s", "320 ms (×1.05)"]
     {
         assert!(texts.contains(&text), "{text}: {texts:?}");
     }
 
     let shown =
-        contains("toy: How long must a call be?").and(contains("From 257 to 566 ms on a trip")).and(contains("17.0"));
+        contains("toy: How long must a call be?").and(contains("From 160 to 320 ms on a trip")).and(contains("17.0"));
     judging("maps", results.path()).assert().success().stdout(shown);
     judging("maps", results.path())
         .args(["--study", "none"])
@@ -224,7 +224,7 @@ fn maps_are_shown_of_a_study_of_which_nothing_else_was_measured() {
     let results = temporary();
     maps_alone(results.path(), FIRST, "Toy 1000", 1.0);
     let (page, [chart]) = rendered(results.path(), ["toy-map-duration.svg"]);
-    assert!(page.contains("From 92.9 ms on a trip") && chart.contains("Medians on Toy."), "{page}{chart}");
+    assert!(page.contains("From 80 ms on a trip") && chart.contains("Medians on Toy."), "{page}{chart}");
     assert!(!page.contains("by the rule") && !chart.contains("Dashed"), "{page}");
 }
 
@@ -270,8 +270,10 @@ proptest! {
     ) {
         xs.sort_by(f64::total_cmp);
         let (slope, when) = if rises { (slope, When::Rises) } else { (-slope, When::Falls) };
-        // A straight line between logarithms through the planted point.
-        let points: Vec<(f64, f64)> = xs.iter().map(|x| (*x, at * (x / planted).powf(slope))).collect();
+        // A straight line between logarithms through the planted point: of the ratio, or of what it adds to one.
+        let one = if !rises && at > 1.0 { 1.0 } else { 0.0 };
+        let points: Vec<(f64, f64)> =
+            xs.iter().map(|x| (*x, one + (at - one) * (x / planted).powf(slope))).collect();
         let found = pass(&points, at, when).unwrap();
         if planted < xs[0] {
             prop_assert!(found.is_infinite() && found < 0.0);
@@ -294,6 +296,16 @@ proptest! {
             cut if cut == points.len() => prop_assert!(found.is_infinite() && found > 0.0),
             cut => prop_assert!((cut as f64 - 1e-9..=cut as f64 + 1.0 + 1e-9).contains(&found), "{} at {}", found, cut),
         }
+    }
+}
+
+#[test]
+fn what_a_price_adds_crosses_where_it_is_that_share_of_the_work_however_far_apart_the_points_are() {
+    let price = 8e-3;
+    let ratio = |x: f64| (x, 1.0 + price / x);
+    for points in [[ratio(1e-3), ratio(10.0)], [ratio(1e-3), (10.0, 1.0)], [ratio(1e-3), (10.0, 0.97)]] {
+        let found = pass(&points, 1.05, When::Falls).unwrap();
+        assert!((found - price / 0.05).abs() < 1e-9, "{found}");
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) enum Ending {
     Finish,
 }
 
-/// Compressors that exist already, one per method; making one costs some 300 KiB of fresh memory, resetting it a tenth of that time.
+/// Compressors that exist already, one for each way to compress; making one costs some 300 KiB of fresh memory, resetting it a tenth of that time.
 #[derive(Default)]
 pub(crate) struct Encoder {
     compression: Compression,

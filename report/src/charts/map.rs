@@ -6,7 +6,6 @@ use super::lines::{Plot, Values};
 use crate::claims::Of;
 use crate::claims::map::Setting;
 use crate::fmt::{plain, unit_of};
-use crate::judge::figures;
 use crate::judge::maps::{JudgedMap, Point};
 
 /// The pattern of what the rule says.
@@ -56,7 +55,7 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
         let Some(at) = between(&measured(line), x).map(|y| plot.at((x, y))) else { continue };
         let color = color(line);
         plot.canvas.estimate(at, Mark::Ring, color);
-        let place = figures::range_of(&judged.x_scale(), &[x]).unwrap_or_default();
+        let place = judged.rounded(x).concat();
         let label = format!("{place} (×{})", plain(crossing.at));
         labels.put(&mut plot, (at.0, at.1 - 10.0), -LINE, &label, Style { fill: color, ..Style::NOTE });
     }

@@ -77,10 +77,10 @@ impl Map {
         std::iter::once(&self.x).chain(self.lines.iter().chain(crossings).map(|line| &line.quantity))
     }
 
-    /// The same, to be changed.
-    pub(super) fn quantities_mut(&mut self) -> impl Iterator<Item = &mut Quantity> {
+    /// What a round must have been asked, to be changed: where its runs stand on the x axis is read off them, whatever was asked.
+    pub(super) fn asked_mut(&mut self) -> impl Iterator<Item = &mut Quantity> {
         let crossings = self.crossings.iter_mut().flat_map(|crossing| [&mut crossing.arm, &mut crossing.over]);
-        std::iter::once(&mut self.x).chain(self.lines.iter_mut().chain(crossings).map(|line| &mut line.quantity))
+        self.lines.iter_mut().chain(crossings).map(|line| &mut line.quantity)
     }
 
     /// The place of an arm among its lines.

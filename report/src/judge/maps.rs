@@ -148,7 +148,10 @@ fn quotients(above: &Yield, below: &Yield) -> BTreeMap<u64, f64> {
 }
 
 /// Where the ratio of `points`, in rising order of x, passes `at`: between the neighbors that leave the fewest points on the wrong side, the last of
-/// such, and there on a straight line between logarithms. `None` without points.
+/// such. `None` without points.
+///
+/// A ratio that falls to what lies above 1 is that of work x and of something that adds to it: what is added shrinks with x, and is interpolated on
+/// a straight line between logarithms, or as one over x where the next point shows nothing added. Any other ratio itself is.
 pub fn pass(points: &[(f64, f64)], at: f64, when: When) -> Option<f64> {
     let is_before = |ratio: f64| match when {
         When::Falls => ratio > at,
@@ -160,7 +163,12 @@ pub fn pass(points: &[(f64, f64)], at: f64, when: When) -> Option<f64> {
     else {
         return Some(if cut == 0 { f64::NEG_INFINITY } else { f64::INFINITY });
     };
-    let share = (y.ln() - at.ln()) / (y.ln() - next_y.ln());
+    let is_added = when == When::Falls && at > 1.0;
+    if is_added && *next_y <= 1.0 {
+        return Some((x * (y - 1.0) / (at - 1.0)).min(*next_x));
+    }
+    let level = |ratio: f64| if is_added { (ratio - 1.0).ln() } else { ratio.ln() };
+    let share = (level(*y) - level(at)) / (level(*y) - level(*next_y));
     // Where an arm failed the ratio is infinite up to the next point.
     let share = if share.is_nan() { 1.0 } else { share };
     Some((x.ln() + share * (next_x.ln() - x.ln())).exp())
@@ -199,33 +207,46 @@ impl JudgedMap {
         self.in_words(self.hosts.iter().filter_map(found).collect())
     }
 
-    /// "45 µs (41 to 52), by the rule 50 µs".
+    /// "45 µs (41 µs to 52 µs), by the rule 50 µs".
     pub fn figure(&self, on: &OnHost, place: usize) -> Option<String> {
         let Crossed { measured, predicted, ends } = on.crossings.get(place)?;
         let measured = (*measured)?;
-        let own = match measured.point {
-            point if point.is_finite() => figures::printed(&self.x_scale(), &measured),
-            point => self.in_words(vec![(point, *ends)])?,
+        let own = self.in_words(vec![(measured.point, *ends)])?;
+        let end = |x: f64, none: &str| if x.is_finite() { self.rounded(x).concat() } else { none.to_owned() };
+        let interval = match (measured.lo, measured.hi) {
+            (lo, hi) if !figures::has_interval(&measured) || (lo.is_infinite() && hi.is_infinite()) => String::new(),
+            (lo, hi) => format!(" ({} to {})", end(lo, "no lower bound"), end(hi, "no upper bound")),
         };
         let rule = predicted.and_then(|x| Some(format!(", by the rule {}", self.in_words(vec![(x, *ends)])?)));
-        Some(own + &rule.unwrap_or_default())
+        Some(own + &interval + &rule.unwrap_or_default())
     }
 
     /// From the least to the most of crossings, each with the ends of what was measured there.
     fn in_words(&self, mut found: Vec<(f64, (f64, f64))>) -> Option<String> {
         found.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let print = |points: &[f64]| figures::range_of(&self.x_scale(), points);
-        let points: Vec<f64> = found.iter().map(|(x, _)| *x).collect();
         let name = |(x, (least, most)): &(f64, (f64, f64))| match *x {
-            f64::NEG_INFINITY => Some(format!("less than {}", print(&[*least])?)),
-            f64::INFINITY => Some(format!("more than {}", print(&[*most])?)),
-            x => print(&[x]),
+            f64::NEG_INFINITY => format!("less than {}", self.rounded(*least).concat()),
+            f64::INFINITY => format!("more than {}", self.rounded(*most).concat()),
+            x => self.rounded(x).concat(),
         };
-        match (points.first()?, points.last()?) {
-            (first, last) if first.is_finite() && last.is_finite() => print(&points),
-            (first, last) if first.total_cmp(last).is_eq() => name(&found[0]),
-            _ => Some(format!("{} to {}", name(found.first()?)?, name(found.last()?)?)),
+        let (least, most) = (found.first()?, found.last()?);
+        let (first, last) = (name(least), name(most));
+        if first == last {
+            return Some(first);
         }
+        let is_alike =
+            [least, most].iter().all(|(x, _)| x.is_finite()) && self.rounded(least.0)[1] == self.rounded(most.0)[1];
+        let first = if is_alike { self.rounded(least.0)[0].clone() } else { first };
+        Some(format!("{first} to {last}"))
+    }
+
+    /// A value of x in two digits, which is what a crossing is known to, and its unit.
+    pub fn rounded(&self, x: f64) -> [String; 2] {
+        let unit = if let Scale::Value { unit, .. } = self.x_scale() { unit } else { String::new() };
+        let (divisor, symbol) = fmt::unit_for(&unit, x);
+        let digits = fmt::rounded(x / divisor, 2);
+        let with_symbol = fmt::join(&digits, symbol);
+        [digits.clone(), with_symbol[digits.len()..].to_owned()]
     }
 }
 

@@ -19,6 +19,8 @@ struct Axis {
     metric: String,
     label: String,
     per: Option<String>,
+    /// Of x alone: the arm whose runs say it, if not the base.
+    arm: Option<String>,
 }
 
 impl Scope<'_, '_> {
@@ -49,6 +51,10 @@ impl Scope<'_, '_> {
             return Err(self.fault_at("without", format!("leaves out '{name}', which is no scenario of the map")));
         }
         without.keys().try_for_each(|arm| known("without", self, arm))?;
+        x.arm.iter().try_for_each(|arm| known("x", self, arm))?;
+        if y.arm.is_some() {
+            return Err(self.fault_at("y", "has an arm: each line is one"));
+        }
         let line = |arm: &str, Axis { metric, per, .. }: &Axis, is_ratio: bool| {
             let own = fmt::unit_of(metric);
             let is_bare = is_ratio || per.as_deref().is_some_and(|per| fmt::unit_of(per) == own);
@@ -112,7 +118,7 @@ impl Scope<'_, '_> {
         Ok(Map {
             id,
             text: self.need("text")?,
-            x: line(base.as_ref().unwrap_or(first), &x, false).quantity,
+            x: line(x.arm.as_ref().or(base.as_ref()).unwrap_or(first), &x, false).quantity,
             lines: arms.iter().map(|arm| line(arm, &y, base.is_some())).collect(),
             x_label: x.label,
             y_label: y.label,
