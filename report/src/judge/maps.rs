@@ -229,15 +229,15 @@ impl JudgedMap {
             f64::INFINITY => format!("more than {}", self.rounded(*most).concat()),
             x => self.rounded(x).concat(),
         };
-        let (least, most) = (found.first()?, found.last()?);
-        let (first, last) = (name(least), name(most));
-        if first == last {
-            return Some(first);
+        let ends = (found.first()?, found.last()?);
+        let (from, to) = (name(ends.0), name(ends.1));
+        if from == to {
+            return Some(from);
         }
-        let is_alike =
-            [least, most].iter().all(|(x, _)| x.is_finite()) && self.rounded(least.0)[1] == self.rounded(most.0)[1];
-        let first = if is_alike { self.rounded(least.0)[0].clone() } else { first };
-        Some(format!("{first} to {last}"))
+        let (first, last) = (ends.0.0, ends.1.0);
+        let is_alike = first.is_finite() && last.is_finite() && self.rounded(first)[1] == self.rounded(last)[1];
+        let from = if is_alike { self.rounded(first)[0].clone() } else { from };
+        Some(format!("{from} to {to}"))
     }
 
     /// A value of x in two digits, which is what a crossing is known to, and its unit.

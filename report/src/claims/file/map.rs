@@ -33,12 +33,7 @@ impl Scope<'_, '_> {
         if scenarios.values().any(|scenarios| scenarios.len() < 2) {
             return Err(self.fault_at("scenarios", "needs two scenarios at least: each is a point"));
         }
-        for (key, Axis { metric, per, .. }) in [("x", &x), ("y", &y)] {
-            if unit(metric).is_none() {
-                return Err(self.fault_at(key, format!("has the metric '{metric}', which does not end in a unit")));
-            }
-            per.iter().try_for_each(|per| self.check_scopes(metric, per))?;
-        }
+        self.check_axes(&x, &y)?;
         let known = |key: &str, scope: &Self, arm: &String| {
             let what = || scope.fault_at(key, format!("names '{arm}', which is no arm of the map"));
             arms.contains(arm).then_some(()).ok_or_else(what)
@@ -52,9 +47,6 @@ impl Scope<'_, '_> {
         }
         without.keys().try_for_each(|arm| known("without", self, arm))?;
         x.arm.iter().try_for_each(|arm| known("x", self, arm))?;
-        if y.arm.is_some() {
-            return Err(self.fault_at("y", "has an arm: each line is one"));
-        }
         let line = |arm: &str, Axis { metric, per, .. }: &Axis, is_ratio: bool| {
             let own = fmt::unit_of(metric);
             let is_bare = is_ratio || per.as_deref().is_some_and(|per| fmt::unit_of(per) == own);
@@ -127,5 +119,16 @@ impl Scope<'_, '_> {
             crossings,
             curves,
         })
+    }
+
+    /// The metrics of both end in units, and what divides them is of the same scope.
+    fn check_axes(&self, x: &Axis, y: &Axis) -> Result<(), Error> {
+        for (key, Axis { metric, per, .. }) in [("x", x), ("y", y)] {
+            if unit(metric).is_none() {
+                return Err(self.fault_at(key, format!("has the metric '{metric}', which does not end in a unit")));
+            }
+            per.iter().try_for_each(|per| self.check_scopes(metric, per))?;
+        }
+        if y.arm.is_some() { Err(self.fault_at("y", "has an arm: each line is one")) } else { Ok(()) }
     }
 }
