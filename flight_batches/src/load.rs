@@ -72,9 +72,12 @@ impl Load {
         for number in 0..self.requests {
             let (client, shared) = (connections.client(number), Arc::clone(&shared));
             let stream = stream::Stream { number, client, load: self.clone(), shared };
-            let turn = start + self.spread.mul_f64(number as f64 / self.requests as f64);
+            let wait = self.spread.mul_f64(number as f64 / self.requests as f64);
             streams.spawn(async move {
-                tokio::time::sleep_until(turn.into()).await;
+                // tokio's timer rounds up to a millisecond: who need not wait asks it for nothing.
+                if !wait.is_zero() {
+                    tokio::time::sleep_until((start + wait).into()).await;
+                }
                 stream.run().await;
             });
         }
