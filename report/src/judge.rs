@@ -1,5 +1,7 @@
 //! From samples to verdicts: pure, and the only place where claims and samples meet.
 
+use std::collections::BTreeSet;
+
 use self::judged::{JudgedControl, JudgedStudy, Row};
 use crate::claims::{Claims, Quantity};
 use crate::stats;
@@ -50,6 +52,17 @@ impl<'a> Round<'a> {
         let samples = self.evidence.data.samples(scenario, arm);
         stats::median(samples.iter().filter_map(|sample| sample.metrics.get(metric).copied()).collect())
     }
+}
+
+/// What was found on each host, by the newest of its rounds that found anything. The `rounds` are of all hosts, the newest first.
+fn newest_of_hosts<T>(rounds: &[(usize, &Round)], find: impl Fn(usize, &Round) -> Option<T>) -> Vec<T> {
+    let mut known = BTreeSet::new();
+    let on = |(host, round): &(usize, &Round)| {
+        let found = if known.contains(host) { None } else { find(*host, round) };
+        known.extend(found.is_some().then_some(*host));
+        found
+    };
+    rounds.iter().filter_map(on).collect()
 }
 
 /// Judges `claims` on one host by its `rounds`, the newest first: of each question the newest round that asked it decides. What the folder of

@@ -91,3 +91,16 @@ pub enum Handoffs {
     /// So many, and why.
     Known(f64, String),
 }
+
+impl Handoffs {
+    /// Their number, given the `median` of a metric over the runs of an arm; `None` where that is not known.
+    pub fn count(&self, median: impl Fn(&str, &str) -> Option<f64>) -> Option<f64> {
+        match self {
+            Handoffs::Known(count, _) => Some(*count),
+            Handoffs::Counted { metric, arm, minus } => {
+                let less = minus.as_ref().map_or(Some(0.0), |minus| median(metric, minus))?;
+                Some(median(metric, arm)? - less)
+            }
+        }
+    }
+}

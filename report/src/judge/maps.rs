@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Round;
 use super::evidence::{Yield, scale};
-use crate::claims::handoffs::{Handoffs, PriceOf, Shape};
+use super::{Round, newest_of_hosts};
+use crate::claims::handoffs::{PriceOf, Shape};
 use crate::claims::map::{Crossing, Line, Map, When};
 use crate::judge::figures;
 use crate::judge::judged::{Estimate, Scale};
@@ -59,12 +59,7 @@ pub struct Crossed {
 /// newest first.
 pub fn judge(maps: &[Map], rounds: &[(usize, &Round)]) -> Vec<JudgedMap> {
     let judged = maps.iter().map(|map| {
-        let mut hosts: Vec<OnHost> = Vec::new();
-        for (host, round) in rounds {
-            if !hosts.iter().any(|on| on.host == *host) {
-                hosts.extend(in_round(map, *host, round));
-            }
-        }
+        let hosts = newest_of_hosts(rounds, |host, round| in_round(map, host, round));
         JudgedMap { map: map.clone(), hosts }
     });
     judged.filter(|judged| !judged.hosts.is_empty()).collect()
@@ -93,13 +88,8 @@ fn in_round(map: &Map, host: usize, round: &Round) -> Option<OnHost> {
             Some(base) => quotients(own, base).into_values().collect(),
             None => own.values(),
         };
-        let handoffs = map.curves.iter().map(|curve| match &curve.handoffs {
-            Handoffs::Known(count, _) => Some(*count),
-            Handoffs::Counted { metric, arm, minus } => {
-                let count = |arm: &str| round.median(scenario, arm, metric);
-                Some(count(arm)? - minus.as_ref().map_or(Some(0.0), |minus| count(minus))?)
-            }
-        });
+        let handoffs =
+            map.curves.iter().map(|curve| curve.handoffs.count(|metric, arm| round.median(scenario, arm, metric)));
         Point {
             x: *x,
             ys: found.iter().map(|own| median_estimate(&shown(own), CONFIDENCE)).collect(),

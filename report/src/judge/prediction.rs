@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::claims::handoffs::{Handoffs, Measured, Rule, Shape};
+use crate::claims::handoffs::{Measured, Rule, Shape};
 use crate::fmt;
 use crate::judge::Round;
 use crate::judge::judged::{Estimate, JudgedForm, JudgedStudy, Row, Scale};
@@ -109,13 +109,7 @@ fn observe_row(rule: &Rule, host: usize, round: &Round, row: &Row) -> Option<Obs
         Shape::Added => 0.0,
         Shape::Overlap(part) => seconds(rule.metric.as_deref().unwrap_or("work_s"), part)?,
     };
-    let handoffs = match &rule.handoffs {
-        Handoffs::Known(count, _) => *count,
-        Handoffs::Counted { metric, arm, minus } => {
-            let less = minus.as_ref().map_or(Some(0.0), |minus| median(metric, minus))?;
-            median(metric, arm)? - less
-        }
-    };
+    let handoffs = rule.handoffs.count(median)?;
     let scenario = row.scenario.clone();
     let observed = Observed { rule: rule.clone(), host, scenario, effect, base_s, part_s, handoffs };
     (base_s > 0.0 && handoffs > 0.0).then_some(observed)

@@ -3,9 +3,9 @@
 use crate::claims::Quantity;
 use crate::claims::handoffs::{Piece, Price, Way};
 use crate::fmt;
-use crate::judge::Round;
 use crate::judge::figures;
 use crate::judge::judged::{Row, Scale};
+use crate::judge::{Round, newest_of_hosts};
 
 /// A price on all hosts.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,16 +76,9 @@ impl JudgedPrice {
 /// newest first.
 pub fn judge(prices: &[Price], rounds: &[(usize, &Round)]) -> Vec<JudgedPrice> {
     let judged = prices.iter().map(|price| {
-        let mut hosts: Vec<OnHost> = Vec::new();
-        for (host, round) in rounds {
-            if !hosts.iter().any(|on| on.host == *host) {
-                hosts.extend(in_round(price, round).map(|rows| OnHost {
-                    host: *host,
-                    round: round.folder.to_owned(),
-                    rows,
-                }));
-            }
-        }
+        let hosts = newest_of_hosts(rounds, |host, round| {
+            in_round(price, round).map(|rows| OnHost { host, round: round.folder.to_owned(), rows })
+        });
         JudgedPrice { price: price.clone(), hosts }
     });
     judged.filter(|judged| !judged.hosts.is_empty()).collect()
