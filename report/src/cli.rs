@@ -97,24 +97,6 @@ pub enum Command {
         #[arg(long, value_name = "FOLDER")]
         studies: Option<PathBuf>,
     },
-    /// Print the answers: one screen
-    Answers {
-        #[command(flatten)]
-        from: Basis,
-    },
-    /// Print what one handoff costs: all prices
-    Prices {
-        #[command(flatten)]
-        from: Basis,
-    },
-    /// Print what each design costs around the published settings, and where one passes another: all maps
-    Maps {
-        #[command(flatten)]
-        from: Basis,
-        /// Only this study
-        #[arg(long)]
-        study: Option<String>,
-    },
     /// Print the verdicts on all claims, in both forms
     Verdicts {
         #[command(flatten)]
@@ -145,16 +127,21 @@ pub enum Command {
         /// What is printed at the end
         #[arg(long, value_name = "WHAT")]
         print: Option<Printed>,
+        /// Only of this study; may be given several times
+        #[arg(long, requires = "print")]
+        study: Vec<String>,
     },
 }
 
 /// What a rendering prints at its end.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Printed {
-    /// What `report answers` prints
+    /// What became of what is quoted, and the prices of README.md: a screen
     Answers,
-    /// What `report prices` prints
+    /// What one handoff costs
     Prices,
+    /// What each design costs around the published settings, and where one passes another
+    Maps,
 }
 
 /// What is judged, and by what.

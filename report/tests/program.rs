@@ -16,7 +16,7 @@ mod support;
 #[test]
 fn the_help_of_every_command_explains_itself() {
     report().arg("--help").assert().success().stdout(contains("Examples:").and(contains("Exit codes:")));
-    for command in ["plan", "append", "machine", "seal", "check", "answers", "verdicts", "render"] {
+    for command in ["plan", "append", "machine", "seal", "check", "verdicts", "render"] {
         report().args([command, "--help"]).assert().success().stdout(contains("Usage: report"));
     }
     report().arg("guess").assert().code(2).stderr(contains("unrecognized subcommand"));
@@ -216,7 +216,6 @@ fn output_that_cannot_be_written_is_a_failure_of_every_command_that_prints() {
         "cases planned --profile quick".to_owned(),
         "plan planned --profile quick --seed 1".to_owned(),
         format!("passes {toy}"),
-        "answers toy".to_owned(),
         "verdicts toy".to_owned(),
         "verdicts toy --json".to_owned(),
         "check bad".to_owned(),
@@ -232,8 +231,7 @@ fn output_that_cannot_be_written_is_a_failure_of_every_command_that_prints() {
     for words in prints {
         let why = "report: cannot write to standard output: ";
         in_shell(results.path(), &format!("{words} >&-")).code(2).stderr(contains(format!("{why}it is closed\n")));
-        // The toy has no answers to print.
-        if cfg!(target_os = "linux") && words != "answers toy" {
+        if cfg!(target_os = "linux") {
             in_shell(results.path(), &format!("{words} >/dev/full")).code(2).stderr(contains(format!("{why}No space")));
         }
         let written = in_shell(results.path(), &format!("{words} 1<>/dev/null"));
