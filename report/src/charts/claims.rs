@@ -1,4 +1,4 @@
-//! Claims about ratios on one picture: a row per claim, as published above and fair below, with a dot per host on one logarithmic axis.
+//! Claims about ratios on one picture: a row per claim, as published above and fair below, with a mark per host on one logarithmic axis.
 
 use super::canvas::{
     Anchor, CLAIMED, Canvas, GRID, INK, MUTED, Mark, NO, PADDING, SMALL, Style, WIDTH, YES, heading, width_of, wrap,
@@ -80,7 +80,7 @@ fn draw(lines: &[Line]) -> String {
         canvas.text(PADDING, y, "No claim has been measured yet.", Style::QUIET);
         return canvas.finish(y + PADDING, title, "No claim has been measured yet.");
     }
-    let note = "A dot is a host. Right of 1 is as claimed; a claim of equality is at 1.";
+    let note = "Each dot, square or ring is a host; the axis is logarithmic.";
     let y = heading(&mut canvas, title, Some(note.to_owned())) + 8.0;
     let mut y = legend(&mut canvas, y);
     let axis = axis(&lines);
@@ -155,7 +155,7 @@ fn grid(canvas: &mut Canvas, axis: &Axis, (top, bottom): (f64, f64)) {
 fn legend(canvas: &mut Canvas, y: f64) -> f64 {
     let mut x = PADDING + 7.0;
     for (text, verdict) in [
-        ("a host: holds", Some(Verdict::Holds)),
+        ("holds", Some(Verdict::Holds)),
         ("does not hold, no difference or reversed", Some(Verdict::Reversed)),
         ("unclear", Some(Verdict::Unclear)),
         ("published figure", None),

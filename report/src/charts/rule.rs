@@ -1,4 +1,4 @@
-//! The rule: overhead against the work between two handoffs, a line per price, the measured effects as dots.
+//! The rule: overhead against the work between two handoffs, a line per price, the measured effects as marks.
 
 use super::canvas::{
     Anchor, Canvas, GRID, MUTED, PADDING, SMALL, Style, TEXT, WIDTH, color, dash, heading, mark, shorten,
@@ -35,7 +35,7 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
     let outside = dots.iter().filter(|dot| at(dot).is_none()).count();
     let outside = if outside == 0 { String::new() } else { format!(" {outside} lie outside of the chart.") };
     let note = format!(
-        "A line per price on {host}: overhead = price / work between two handoffs. A dot per effect and host, as measured.{outside} Both axes are logarithmic."
+        "A line per price on {host}: overhead = price / work between two handoffs. A mark per effect and host, as measured.{outside} Both axes are logarithmic."
     );
 
     let mut canvas = Canvas::default();

@@ -13,6 +13,9 @@ use crate::page::sentence::{Piece, Sentence, What};
 use crate::page::view::StudyView;
 use crate::page::{Answer, Document};
 
+/// What a picture of claims is, for who cannot see it.
+pub const CLAIMS: &str = "![Claims about ratios, as published and fair, a mark per host]";
+
 /// The first block of the README: the one conclusion, a row per study, and where they were measured.
 pub fn block(studies: &[StudyView]) -> String {
     [conclusion(studies), table(studies), hosts(studies)].join("\n")
@@ -20,9 +23,11 @@ pub fn block(studies: &[StudyView]) -> String {
 
 /// The second one: the chart, and for each study why it is so.
 pub fn why(studies: &[StudyView]) -> String {
-    let chart = "![Claims about ratios, as published and fair, a dot per host](charts/claims.svg)\n".to_owned();
     let why = studies.iter().filter_map(of_study).collect::<Vec<_>>().join("\n");
-    ["In the chart a dot is a machine:\n", &chart, &why].join("\n")
+    format!(
+        "In the chart a host is a dot where the claim holds, a square where it does not, a ring where that is unclear:\n\n\
+         {CLAIMS}(charts/claims.svg)\n\n{why}"
+    )
 }
 
 /// A row per study: what they said, what their set-up shows, what is left at equal work, and what to do.

@@ -24,9 +24,9 @@ pub fn section(view: &StudyView) -> String {
     }
     out.push_str(&headed("### What the original really measured", &bullets(&page.measured)));
     if !view.judged.claims.is_empty() {
-        let chart = "![Claims about ratios, as published and fair, a dot per host](charts/";
+        let chart = format!("{}(charts/{})", answers::CLAIMS, charts::claims_of(view));
         let forms = page.forms.as_deref().map(|forms| format!("{}\n\n", prose(forms))).unwrap_or_default();
-        let _ = write!(out, "### Claims\n\n{forms}{}\n{chart}{})\n\n", claims(view), charts::claims_of(view));
+        let _ = write!(out, "### Claims\n\n{forms}{}\n{chart}\n\n", claims(view));
     }
     out.push_str(&maps::section(view));
     out.push_str(&headed("### What to do", &bullets(answers::advice(view))));
