@@ -1,6 +1,5 @@
 //! A card to draw on, only as large as its content: light on a light page and dark on a dark one.
 
-use strum::IntoStaticStr;
 use svg::node::element::{Description, Element, Group, Text, Title};
 use svg::{Document, Node};
 
@@ -86,26 +85,28 @@ pub fn color(arm: &str) -> &'static str {
 }
 
 /// Where a text stands relative to its point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
-#[strum(serialize_all = "lowercase", const_into_str)]
-pub enum Anchor {
-    Start,
-    Middle,
-    End,
-}
+pub const START: &str = "start";
+pub const MIDDLE: &str = "middle";
+pub const END: &str = "end";
 
 /// How a text looks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
     pub size: f64,
     pub fill: &'static str,
-    pub anchor: Anchor,
-    pub bold: bool,
+    pub anchor: &'static str,
+    /// Further attributes.
+    pub more: &'static [(&'static str, &'static str)],
 }
+
+/// Heavier letters.
+pub const BOLD: &[(&str, &str)] = &[("font-weight", "600")];
+/// An edge in the color of the card, which keeps a text apart from the lines that it stands among.
+pub const EDGE: &[(&str, &str)] = &[("stroke", CARD), ("stroke-width", "4"), ("paint-order", "stroke")];
 
 impl Style {
     /// Ordinary text from its point on.
-    pub const PLAIN: Self = Self { size: TEXT, fill: INK, anchor: Anchor::Start, bold: false };
+    pub const PLAIN: Self = Self { size: TEXT, fill: INK, anchor: START, more: &[] };
     /// The same in grey.
     pub const QUIET: Self = Self { fill: MUTED, ..Self::PLAIN };
     /// Small grey text from its point on.
@@ -113,7 +114,7 @@ impl Style {
 
     /// The same style on another side of the point.
     #[must_use]
-    pub const fn anchored(self, anchor: Anchor) -> Self {
+    pub const fn anchored(self, anchor: &'static str) -> Self {
         Self { anchor, ..self }
     }
 }
@@ -148,17 +149,7 @@ pub struct Canvas {
 impl Canvas {
     /// Text at a baseline point.
     pub fn text(&mut self, x: f64, y: f64, text: &str, style: Style) {
-        let weight: &[_] = if style.bold { &[("font-weight", "600")] } else { &[] };
-        self.write(x, y, text, style, weight);
-    }
-
-    /// The same among lines, from which an edge in the color of the card keeps it apart.
-    pub fn label(&mut self, x: f64, y: f64, text: &str, style: Style) {
-        self.write(x, y, text, style, &[("stroke", CARD), ("stroke-width", "4"), ("paint-order", "stroke")]);
-    }
-
-    fn write(&mut self, x: f64, y: f64, text: &str, style: Style, more: &[(&str, &str)]) {
-        let look = [&[("fill", style.fill), ("text-anchor", style.anchor.into_str())], more].concat();
+        let look = [&[("fill", style.fill), ("text-anchor", style.anchor)], style.more].concat();
         self.add(Text::new(readable(text)), &[("x", x), ("y", y), ("font-size", style.size)], &look);
     }
 
@@ -186,42 +177,35 @@ impl Canvas {
 
     /// A sample: a small half-transparent mark, so that points on one spot show as darker.
     pub fn sample(&mut self, at: (f64, f64), mark: Mark, fill: &str) {
-        self.shape(at, 3.6, mark, fill, "0.55", "sample");
+        self.shape(at, 3.6, mark, &[("fill", fill), ("fill-opacity", "0.55"), ("class", "sample")]);
     }
 
-    /// An estimate or a median: a larger, opaque mark.
+    /// An estimate or a median: a larger, opaque mark, whose edge in the color of the card tells it apart from others that it overlaps.
     pub fn estimate(&mut self, at: (f64, f64), mark: Mark, fill: &str) {
-        self.shape(at, 5.5, mark, fill, "1", "estimate");
+        match mark {
+            Mark::Ring => self.shape(at, 5.0, mark, &outlined(fill, "estimate")),
+            mark => {
+                let look = [("fill", fill), ("fill-opacity", "1"), ("class", "estimate"), ("stroke", CARD)];
+                self.shape(at, 5.5, mark, &look);
+            }
+        }
     }
 
     /// An outlined diamond: the published figure.
     pub fn published(&mut self, at: (f64, f64)) {
-        let look = [("fill", CARD), ("stroke", PUBLISHED), ("stroke-width", "2"), ("class", "published")];
-        self.polygon(at, 6.0, &[(0.0, -1.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0)], &look);
+        self.shape(at, 6.0 / 1.3, Mark::Diamond, &outlined(PUBLISHED, "published"));
     }
 
-    fn shape(&mut self, at: (f64, f64), r: f64, mark: Mark, fill: &str, opacity: &str, class: &str) {
-        // An edge in the color of the card tells marks apart that overlap.
-        let edge: &[_] = if class == "estimate" { &[("stroke", CARD)] } else { &[] };
-        let look = [&[("fill", fill), ("fill-opacity", opacity), ("class", class)], edge].concat();
-        match mark {
-            Mark::Disc => self.circle(at, r, &look),
-            Mark::Ring => {
-                let look = [("fill", CARD), ("stroke", fill), ("stroke-width", "2"), ("class", class)];
-                self.circle(at, r - 0.5, &look);
+    fn shape(&mut self, (x, y): (f64, f64), r: f64, mark: Mark, look: &[(&str, &str)]) {
+        // Corners around the point, in multiples of r.
+        let corners: &[(f64, f64)] = match mark {
+            Mark::Disc | Mark::Ring => {
+                return self.add(Element::new("circle"), &[("cx", x), ("cy", y), ("r", r)], look);
             }
-            Mark::Square => self.polygon(at, r, &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)], &look),
-            Mark::Triangle => self.polygon(at, r, &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)], &look),
-            Mark::Diamond => self.polygon(at, r, &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)], &look),
-        }
-    }
-
-    fn circle(&mut self, (x, y): (f64, f64), r: f64, look: &[(&str, &str)]) {
-        self.add(Element::new("circle"), &[("cx", x), ("cy", y), ("r", r)], look);
-    }
-
-    /// A closed line through `corners`, which are given around `at` in multiples of `r`.
-    fn polygon(&mut self, (x, y): (f64, f64), r: f64, corners: &[(f64, f64)], look: &[(&str, &str)]) {
+            Mark::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+            Mark::Triangle => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
+            Mark::Diamond => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
+        };
         let corners: Vec<(f64, f64)> = corners.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)).collect();
         self.add(Element::new("path"), &[], &[&[("d", (path(&corners) + " Z").as_str())], look].concat());
     }
@@ -250,6 +234,11 @@ impl Canvas {
             .add(self.content);
         format!("{document}\n")
     }
+}
+
+/// The look of a shape that is only a line around its place.
+fn outlined<'a>(stroke: &'a str, class: &'a str) -> [(&'a str, &'a str); 4] {
+    [("fill", CARD), ("stroke", stroke), ("stroke-width", "2"), ("class", class)]
 }
 
 /// The node with its numbers in pixels and its other attributes.
@@ -316,7 +305,7 @@ pub fn heading(canvas: &mut Canvas, title: &str, notes: impl IntoIterator<Item =
     let room = WIDTH - 2.0 * PADDING;
     let mut y = PADDING + HEADING;
     for line in wrap(title, HEADING, room) {
-        canvas.text(PADDING, y, &line, Style { size: HEADING, bold: true, ..Style::PLAIN });
+        canvas.text(PADDING, y, &line, Style { size: HEADING, more: BOLD, ..Style::PLAIN });
         y += 21.0;
     }
     for line in notes.into_iter().flat_map(|note| wrap(&note, TEXT, room)) {

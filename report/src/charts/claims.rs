@@ -1,7 +1,10 @@
 //! Claims about ratios on one picture: a row per claim, as published above and fair below, with a mark per host on one logarithmic axis.
 
+use strum::VariantArray as _;
+
 use super::canvas::{
-    Anchor, CLAIMED, Canvas, GRID, INK, MUTED, Mark, NO, PADDING, SMALL, Style, WIDTH, YES, heading, width_of, wrap,
+    BOLD, CLAIMED, Canvas, GRID, INK, MIDDLE, MUTED, Mark, NO, PADDING, SMALL, Style, WIDTH, YES, heading, width_of,
+    wrap,
 };
 use super::scale::Axis;
 use crate::claims::Form;
@@ -22,7 +25,7 @@ const RIGHT: f64 = WIDTH - 235.0;
 
 /// A claim with the ratio that decided it, in either form.
 struct Line<'a> {
-    study: &'a str,
+    view: &'a StudyView,
     claim: &'a JudgedClaim,
     label: Vec<String>,
     forms: Vec<Found<'a>>,
@@ -57,24 +60,20 @@ impl Line<'_> {
 
 /// Draws the claims that the answers quote, over several studies.
 pub fn draw_quoted(studies: &[StudyView]) -> String {
-    let quoted = |line: &Line| {
-        let answer =
-            studies.iter().find(|view| view.judged.study == line.study).and_then(|view| view.page.answer.as_ref());
-        answer.is_some_and(|answer| answer.quotes(&line.claim.id))
-    };
-    draw(&studies.iter().flat_map(lines_of).filter(quoted).collect::<Vec<_>>())
+    let is_quoted = |line: &Line| line.view.page.answer.as_ref().is_some_and(|answer| answer.quotes(&line.claim.id));
+    draw(studies.iter().flat_map(lines_of).filter(is_quoted))
 }
 
 /// Draws the claims of a study.
 pub fn draw_all(view: &StudyView) -> String {
-    draw(&lines_of(view).collect::<Vec<_>>())
+    draw(lines_of(view))
 }
 
 /// Draws the claims that have a ratio; the others are named at the foot.
-fn draw(lines: &[Line]) -> String {
+fn draw<'a>(lines: impl Iterator<Item = Line<'a>>) -> String {
     let mut canvas = Canvas::default();
     let title = "Claims about ratios, as published and fair";
-    let (lines, without): (Vec<&Line>, Vec<&Line>) = lines.iter().partition(|line| !line.forms.is_empty());
+    let (lines, without): (Vec<Line>, Vec<Line>) = lines.partition(|line| !line.forms.is_empty());
     if lines.is_empty() {
         let y = heading(&mut canvas, title, None) + 8.0;
         canvas.text(PADDING, y, "No claim has been measured yet.", Style::QUIET);
@@ -82,32 +81,49 @@ fn draw(lines: &[Line]) -> String {
     }
     let note = "Each dot, square or ring is a host; the axis is logarithmic.";
     let y = heading(&mut canvas, title, Some(note.to_owned())) + 8.0;
-    let mut y = legend(&mut canvas, y);
+    let top = legend(&mut canvas, y) + 8.0;
     let axis = axis(&lines);
-    let groups = lines.chunk_by(|a, b| a.study == b.study).count();
-    let height: f64 = lines.iter().map(|line| line.height()).sum();
-    let (top, bottom) = (y + 8.0, y + 8.0 + height + GROUP * groups as f64);
-    grid(&mut canvas, &axis, (top, bottom));
+    let of_studies = || lines.chunk_by(|a, b| a.view.judged.study == b.view.judged.study);
+    let bottom = top + lines.iter().map(Line::height).sum::<f64>() + GROUP * of_studies().count() as f64;
+    // Labels at both ends, because the chart is tall.
+    for tick in axis.ticks() {
+        let x = axis.at(tick);
+        canvas.line((x, top), (x, bottom), GRID, 1.0);
+        for y in [top - 4.0, bottom + 16.0] {
+            canvas.text(x, y, &fmt::plain(tick), Style::NOTE.anchored(MIDDLE));
+        }
+    }
     canvas.line((axis.at(1.0), top), (axis.at(1.0), bottom), INK, 1.2);
-    y = top;
-    for rows in lines.chunk_by(|a, b| a.study == b.study) {
-        canvas.text(PADDING, y + GROUP - 7.0, rows[0].study, Style { bold: true, ..Style::QUIET });
+    let mut y = top;
+    for of_study in of_studies() {
+        canvas.text(PADDING, y + GROUP - 7.0, &of_study[0].view.judged.study, Style { more: BOLD, ..Style::QUIET });
         y += GROUP;
-        for line in rows {
+        for line in of_study {
             draw_line(&mut canvas, line, y, &axis);
             y += line.height();
         }
     }
-    y = remarks(&mut canvas, bottom + 30.0, &without);
-    let description = lines.iter().map(|line| described(line)).collect::<Vec<_>>().join("; ");
-    canvas.finish(y + PADDING, title, &description)
+    y = bottom + 30.0;
+    if !without.is_empty() {
+        let ids: Vec<&str> = without.iter().map(|line| line.claim.id.as_str()).collect();
+        let missing = format!("Without a ratio, and in the tables only: {}.", ids.join(", "));
+        for words in wrap(&missing, SMALL, WIDTH - 2.0 * PADDING) {
+            y += 16.0;
+            canvas.text(PADDING, y, &words, Style::NOTE);
+        }
+    }
+    let described = |Line { view, claim, forms, .. }: &Line| {
+        let said: Vec<String> = forms.iter().map(|found| found.said.join(" ")).collect();
+        format!("{} {}: {}", view.judged.study, claim.id, said.join(", "))
+    };
+    canvas.finish(y + PADDING, title, &lines.iter().map(described).collect::<Vec<_>>().join("; "))
 }
 
 fn lines_of(view: &StudyView) -> impl Iterator<Item = Line<'_>> {
-    view.judged.claims.iter().map(|claim| {
-        let forms = [Form::Published, Form::Fair].into_iter().filter_map(|form| found(view, claim, form));
+    view.judged.claims.iter().map(move |claim| {
+        let forms = Form::VARIANTS.iter().filter_map(|form| found(view, claim, *form)).collect();
         let label = wrap(&format!("{}: {}", claim.id, claim.text), SMALL, LEFT - PADDING - 14.0);
-        Line { study: &view.judged.study, claim, label, forms: forms.collect() }
+        Line { view, claim, label, forms }
     })
 }
 
@@ -131,7 +147,7 @@ fn found<'a>(view: &'a StudyView, claim: &JudgedClaim, form: Form) -> Option<Fou
 }
 
 /// An axis that holds 1, every estimate and every published figure.
-fn axis(lines: &[&Line]) -> Axis {
+fn axis(lines: &[Line]) -> Axis {
     let ends = lines.iter().flat_map(|line| {
         let published = line.published().into_iter().flat_map(|Band { lo, hi }| [lo, hi]);
         line.forms.iter().flat_map(Found::points).map(|(point, _)| point).chain(published)
@@ -139,17 +155,6 @@ fn axis(lines: &[&Line]) -> Axis {
     let ends: Vec<f64> = ends.filter(|end| end.is_finite() && *end > 0.0).collect();
     let (least, most) = (ends.iter().copied().fold(1.0, f64::min), ends.iter().copied().fold(1.0, f64::max));
     Axis::log(least, most, LEFT, RIGHT)
-}
-
-/// Grid lines with their labels at both ends, because the chart is tall.
-fn grid(canvas: &mut Canvas, axis: &Axis, (top, bottom): (f64, f64)) {
-    for tick in axis.ticks() {
-        let x = axis.at(tick);
-        canvas.line((x, top), (x, bottom), GRID, 1.0);
-        for y in [top - 4.0, bottom + 16.0] {
-            canvas.text(x, y, &fmt::plain(tick), Style::NOTE.anchored(Anchor::Middle));
-        }
-    }
 }
 
 fn legend(canvas: &mut Canvas, y: f64) -> f64 {
@@ -181,44 +186,26 @@ fn look(verdict: Verdict) -> (Mark, &'static str) {
     }
 }
 
-fn draw_line(canvas: &mut Canvas, line: &Line, top: f64, axis: &Axis) {
-    let height = line.height();
-    for (at, words) in line.label.iter().enumerate() {
-        let y = top + SPACE + LINE * (at as f64 + 0.75);
-        canvas.text(PADDING, y, words, Style { size: SMALL, ..Style::PLAIN });
-    }
+fn draw_line(canvas: &mut Canvas, line: &Line, mut y: f64, axis: &Axis) {
+    let write = |canvas: &mut Canvas, (x, y): (f64, f64), words: &[String], style: Style| {
+        for (at, words) in words.iter().enumerate() {
+            canvas.text(x, y + SPACE + LINE * (at as f64 + 0.75), words, style);
+        }
+    };
+    write(canvas, (PADDING, y), &line.label, Style { size: SMALL, ..Style::PLAIN });
     match line.published() {
         Some(Band { lo, hi }) if lo < hi => {
-            canvas.band((axis.at(lo), top + 2.0), (axis.at(hi), top + height - 2.0), CLAIMED);
+            canvas.band((axis.at(lo), y + 2.0), (axis.at(hi), y + line.height() - 2.0), CLAIMED);
         }
-        Some(Band { lo, .. }) => canvas.published((axis.at(lo), top + height / 2.0)),
+        Some(Band { lo, .. }) => canvas.published((axis.at(lo), y + line.height() / 2.0)),
         None => {}
     }
-    let mut y = top;
     for found in &line.forms {
         for (point, verdict) in found.points() {
             let (mark, color) = look(verdict);
             canvas.estimate((axis.at(point), y + found.height() / 2.0), mark, color);
         }
-        for (at, words) in found.said.iter().enumerate() {
-            canvas.text(RIGHT + 14.0, y + SPACE + LINE * (at as f64 + 0.75), words, Style::NOTE);
-        }
+        write(canvas, (RIGHT + 14.0, y), &found.said, Style::NOTE);
         y += found.height();
     }
-}
-
-/// Names the claims that have no ratio at the foot of the card.
-fn remarks(canvas: &mut Canvas, mut y: f64, without: &[&Line]) -> f64 {
-    let ids: Vec<&str> = without.iter().map(|line| line.claim.id.as_str()).collect();
-    let missing = format!("Without a ratio, and in the tables only: {}.", ids.join(", "));
-    for line in wrap(&missing, SMALL, WIDTH - 2.0 * PADDING).iter().filter(|_| !ids.is_empty()) {
-        y += 16.0;
-        canvas.text(PADDING, y, line, Style::NOTE);
-    }
-    y
-}
-
-fn described(line: &Line) -> String {
-    let said: Vec<String> = line.forms.iter().map(|found| found.said.join(" ")).collect();
-    format!("{} {}: {}", line.study, line.claim.id, said.join(", "))
 }
