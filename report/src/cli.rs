@@ -8,7 +8,7 @@ use strum::IntoStaticStr;
 
 const EXAMPLES: &str = "Examples:
   report render results --out REPORT.md --charts charts --splice README.md
-  report verdicts results --study txn_engine
+  report verdicts results --study txn_engine --claim T2
   report check results
   report plan results/.partial/txn_engine-quick --profile quick --seed 1 --layouts 6
   report plan results/.partial/*-quick --profile quick --seed 1
@@ -97,7 +97,7 @@ pub enum Command {
         #[arg(long, value_name = "FOLDER")]
         studies: Option<PathBuf>,
     },
-    /// Print the verdicts on all claims, in both forms
+    /// Print the verdicts on all claims as one document of JSON, or what is said of one claim
     Verdicts {
         #[command(flatten)]
         from: Basis,
@@ -107,9 +107,6 @@ pub enum Command {
         /// Only this claim: here, over the hosts and published
         #[arg(long, requires = "study")]
         claim: Option<String>,
-        /// One document of JSON instead of a table
-        #[arg(long, conflicts_with = "claim")]
-        json: bool,
     },
     /// Write the report and its charts, and name the runs that failed; exit 1 if there are any
     Render {

@@ -70,13 +70,13 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         }
         Command::Seal { folder, cut } => done(check::seal(&folder, cut)),
         Command::Check { paths, studies } => check_all(&paths, studies.as_deref()),
-        Command::Verdicts { from, study, claim, json } => {
+        Command::Verdicts { from, study, claim } => {
             let studies = some_of(judged(&check::read(&from.results)?, &from)?, study.as_slice(), &from)?;
             if let Some(id) = claim {
-                let lines = studies.iter().find_map(|view| render::claim_in_text(view, &id));
+                let lines = studies.iter().find_map(|view| render::claim_in_words(view, &id));
                 return print(&lines.ok_or_else(|| anyhow!("there is no claim {id} in claims.toml"))?);
             }
-            print(&if json { render::verdicts_json(&studies) } else { render::verdict_table(&studies) })
+            print(&render::verdicts_json(&studies))
         }
         Command::Render { from, out, charts, splice, print: printed, study } => {
             let checked = check::read(&from.results)?;

@@ -24,12 +24,18 @@ pub fn capitalized(text: &str) -> String {
 
 /// A metric in words, without its unit: `work_s` is "work time", `minor_faults_count` is "minor faults".
 pub fn metric_in_words(metric: &str) -> String {
-    let known = [("process_s", "process wall time"), ("work_s", "work time"), ("wall_s", "wall time")];
-    let known =
-        known.into_iter().chain([("user_s", "user time"), ("system_s", "system time"), ("cpu_s", "processor time")]);
-    let known = known.chain([("core_s", "time of all cores"), ("thread_s", "time of all threads")]);
-    if let Some((_, words)) = known.into_iter().find(|(name, _)| *name == metric) {
-        return words.to_owned();
+    const KNOWN: [(&str, &str); 8] = [
+        ("process_s", "process wall time"),
+        ("work_s", "work time"),
+        ("wall_s", "wall time"),
+        ("user_s", "user time"),
+        ("system_s", "system time"),
+        ("cpu_s", "processor time"),
+        ("core_s", "time of all cores"),
+        ("thread_s", "time of all threads"),
+    ];
+    if let Some((_, words)) = KNOWN.iter().find(|(name, _)| *name == metric) {
+        return (*words).to_owned();
     }
     let unit = unit_of(metric);
     let stem = metric.strip_suffix(unit).unwrap_or(metric).trim_end_matches('_').replace('_', " ");
@@ -202,14 +208,23 @@ pub fn change(ratio: f64) -> String {
 
 /// Seconds of a whole measurement: "42 s", "3 min 20 s", "2 h 5 min".
 pub fn duration(seconds: f64) -> String {
-    if !seconds.is_finite() || seconds < 60.0 {
-        return value(seconds, "s");
+    let whole = |x: f64| decimals(x.floor(), 0);
+    if seconds >= 3600.0 {
+        format!("{} h {} min", whole(seconds / 3600.0), whole(seconds % 3600.0 / 60.0))
+    } else if seconds >= 60.0 {
+        format!("{} min {} s", whole(seconds / 60.0), whole(seconds % 60.0))
+    } else {
+        value(seconds, "s")
     }
-    let (minutes, hours) = ((seconds / 60.0).floor(), (seconds / 3600.0).floor());
-    if hours >= 1.0 {
-        return format!("{} h {} min", decimals(hours, 0), decimals(minutes - hours * 60.0, 0));
+}
+
+/// From one printed number to another, whose unit is said once where it is the same: "80.1 to 107 µs".
+pub fn range(from: &str, to: &str) -> String {
+    match (from.rsplit_once(' '), to.rsplit_once(' ')) {
+        _ if from == to => to.to_owned(),
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {to}"),
+        _ => format!("{from} to {to}"),
     }
-    format!("{} min {} s", decimals(minutes, 0), decimals((seconds - minutes * 60.0).floor(), 0))
 }
 
 /// "1 claim", "9 claims".
@@ -220,9 +235,8 @@ pub fn plural(count: usize, one: &str, many: &str) -> String {
 /// "a, b and c".
 pub fn listed(names: &[String]) -> String {
     match names {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        names => names.concat(),
     }
 }
 

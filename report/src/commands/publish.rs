@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,21 +21,13 @@ use crate::page::Page;
 use crate::page::view::{StudyView, predict_maps};
 use crate::render;
 
-/// What a study asks and how it is presented: its claims.toml and page.toml.
-struct Definition {
-    claims: Claims,
-    page: Page,
-}
-
-impl Definition {
-    /// Reads that of `study` below the root of the repository.
-    fn read(root: &Path, study: &str) -> Result<Self, Vec<Error>> {
-        let folder = root.join(study).join("study");
-        let (_, claims) = load(&folder, "claims.toml", Claims::parse)?;
-        let (_, page) = load(&folder, "page.toml", Page::parse)?;
-        none(check::page_against_claims(&page, &claims, &folder.join("page.toml")))?;
-        Ok(Definition { claims, page })
-    }
+/// What `study`, below the root of the repository, asks and how it is presented: its claims.toml and page.toml.
+fn definition(root: &Path, study: &str) -> Result<(Claims, Page), Vec<Error>> {
+    let folder = root.join(study).join("study");
+    let (_, claims) = load(&folder, "claims.toml", Claims::parse)?;
+    let (_, page) = load(&folder, "page.toml", Page::parse)?;
+    none(check::page_against_claims(&page, &claims, &folder.join("page.toml")))?;
+    Ok((claims, page))
 }
 
 /// Judges every study of what was read below the `results` by its claims, which are below `root`, on every host.
@@ -47,7 +38,7 @@ pub fn studies(checked: &Checked, results: &[PathBuf], root: &Path) -> Result<Ve
         let what = "no sealed measurement of a whole study is there: run make all-reports";
         return Err(results.iter().map(|results| Error::file(results, what)).collect());
     }
-    let judge = |shown: &Shown| Ok(study(shown, Definition::read(root, shown.study)?, &names));
+    let judge = |shown: &Shown| Ok(study(shown, definition(root, shown.study)?, &names));
     let mut studies = shown.iter().map(judge).collect::<Result<Vec<_>, Vec<Error>>>()?;
     predict_maps(&mut studies);
     Ok(studies)
@@ -78,8 +69,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-fn study(shown: &Shown<'_>, definition: Definition, names: &[String]) -> StudyView {
-    let Definition { claims, page } = definition;
+fn study(shown: &Shown<'_>, (claims, page): (Claims, Page), names: &[String]) -> StudyView {
     let mut asked: Vec<Asked> = shown.rounds.iter().map(|round| Asked::new(round, &claims)).collect();
     let originals: Vec<Asked> = shown.originals.iter().map(|round| Asked::new(round, &claims)).collect();
     let mut mirrored: Vec<_> =
@@ -105,7 +95,6 @@ fn study(shown: &Shown<'_>, definition: Definition, names: &[String]) -> StudyVi
     newest_first.sort_by_key(|(_, round)| Reverse(round.folder));
     let prices = prices::judge(&claims.prices, &newest_first);
     let maps = judge::maps::judge(&claims.maps, &newest_first);
-    let others: Vec<usize> = rounds.keys().copied().filter(|host| *host != here).collect();
     let newest = asked[0].folder;
     let (memory_disagreements, memory_compared) = newest.memory_check();
     let judged = JudgedStudy {
@@ -119,17 +108,15 @@ fn study(shown: &Shown<'_>, definition: Definition, names: &[String]) -> StudyVi
         ..on_here
     };
     let mut elsewhere = Vec::new();
-    for host in others {
+    for host in rounds.keys().copied().filter(|host| *host != here) {
         let (judged, of_host) = on(host);
         elsewhere.push((host, judged));
         observed.extend(of_host);
     }
-    let calibrate = |(host, folder): (usize, &Folder)| {
-        let (below, claims, data) = (folder.below(), folder.claims.clone(), folder.dataset());
-        Some(judge::calibrate(
-            Asked { host, folder, below, claims, data }.evidence(),
-            folder.meta.calibration.as_ref()?,
-        ))
+    let calibrate = |round: (usize, &Folder)| {
+        // By its own claims.
+        let asked = Asked { claims: round.1.claims.clone(), ..Asked::new(&round, &claims) };
+        Some(judge::calibrate(asked.evidence(), round.1.meta.calibration.as_ref()?))
     };
     let mut view = StudyView {
         judged,
@@ -203,28 +190,31 @@ fn clean(folder: &Path, extension: &str, files: &BTreeMap<PathBuf, String>) -> R
 }
 
 /// `text` with what stands between `<!-- NAME:begin -->` and `<!-- NAME:end -->` replaced by the block called NAME.
-fn spliced<'a>(text: &'a str, blocks: &BTreeMap<String, String>, file: &Path) -> Result<String, Error> {
-    let fault = |line: usize, what: String| Error::line(file, line, what);
-    let named = |line: &'a str, side: &str| line.trim().strip_prefix("<!-- ")?.strip_suffix(" -->")?.strip_suffix(side);
-    let (begun, ended) = (|line| named(line, ":begin"), |line| named(line, ":end"));
+fn spliced(text: &str, blocks: &BTreeMap<String, String>, file: &Path) -> Result<String, Error> {
     let mut out = String::new();
-    let mut lines = (1..).zip(text.lines());
-    while let Some((number, line)) = lines.next() {
-        out.extend([line, "\n"]);
-        if let Some(name) = ended(line) {
-            return Err(fault(number, format!("the block '{name}' ends without a beginning")));
-        }
-        let Some(name) = begun(line) else { continue };
-        let known = || blocks.keys().cloned().collect::<Vec<_>>().join(", ");
-        let unknown = || fault(number, format!("there is no block '{name}': {}", known()));
-        let _ = writeln!(out, "{}", blocks.get(name).ok_or_else(unknown)?.trim_end());
-        match lines.find(|&(_, line)| begun(line).is_some() || ended(line) == Some(name)) {
-            Some((inner, line)) if begun(line).is_some() => {
-                return Err(fault(inner, format!("a block begins inside the block '{name}'")));
+    let mut open: Option<(usize, &str)> = None;
+    let no_end = |(number, name): (usize, &str)| Error::line(file, number, format!("the block '{name}' has no end"));
+    for (number, line) in (1..).zip(text.lines()) {
+        let mark = line.trim().strip_prefix("<!-- ").and_then(|line| line.strip_suffix(" -->"));
+        match (mark.and_then(|mark| mark.rsplit_once(':')), open) {
+            (Some((name, "begin")), None) => {
+                let known = || blocks.keys().cloned().collect::<Vec<_>>().join(", ");
+                let unknown = || Error::line(file, number, format!("there is no block '{name}': {}", known()));
+                let block = blocks.get(name).ok_or_else(unknown)?;
+                out.extend([line, "\n", block.trim_end(), "\n"]);
+                open = Some((number, name));
             }
-            Some((_, end)) => out.extend([end, "\n"]),
-            None => return Err(fault(number, format!("the block '{name}' has no end"))),
+            (Some((name, "end")), Some((_, begun))) if name == begun => {
+                out.extend([line, "\n"]);
+                open = None;
+            }
+            (Some((_, "begin" | "end")), Some(begun)) => return Err(no_end(begun)),
+            (Some((name, "end")), None) => {
+                return Err(Error::line(file, number, format!("the block '{name}' ends without a beginning")));
+            }
+            (_, None) => out.extend([line, "\n"]),
+            (_, Some(_)) => {}
         }
     }
-    Ok(out)
+    open.map_or(Ok(out), |begun| Err(no_end(begun)))
 }

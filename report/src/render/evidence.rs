@@ -5,8 +5,8 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 
 use strum::VariantArray as _;
 
-use super::markdown::{Table, breakable, bullets, cell, code, headed, prose, text};
-use super::parts::{link, original, some};
+use super::markdown::{Table, breakable, bullets, cell, code, headed, heading, image, prose, text};
+use super::parts::{link, original, round, some};
 use super::{GENERATED, maps, prices, rule, table};
 use crate::claims::{Form, Further};
 use crate::fmt::{self, anchor};
@@ -45,17 +45,15 @@ pub fn page(studies: &[StudyView], view: &StudyView) -> String {
 
 fn charts(view: &StudyView) -> String {
     let drawn = view.page.chart.iter().filter(|chart| view.can_draw(chart));
-    // Brackets would end the alternative text early.
-    let title = |chart: &Chart| prose(&chart.title).replace(['[', ']', '`'], "");
     let image =
-        |chart: &Chart| format!("![{}](../../charts/{})\n\n", title(chart), chart.file_name(&view.judged.study));
-    drawn.map(image).collect::<Vec<_>>().concat()
+        |chart: &Chart| image(&chart.title, &format!("../../charts/{}", chart.file_name(&view.judged.study))) + "\n\n";
+    drawn.map(image).collect()
 }
 
 fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
     let (study, id) = (&view.judged.study, &claim.id);
-    let mut out = format!("<a id=\"{}\"></a>\n\n", anchor(study, id));
-    let _ = write!(out, "### {}: {}\n\n", prose(id), prose(claim.text.trim_end_matches('.')));
+    let title = format!("### {}: {}", prose(id), prose(claim.text.trim_end_matches('.')));
+    let mut out = heading(&anchor(study, id), &title);
     let _ = write!(out, "Published: {}.", original(claim).trim_end_matches('.'));
     for form in Form::VARIANTS {
         let _ = write!(out, " {}: {}.", fmt::capitalized(form.in_words()), verdict(view, id, *form));
@@ -142,14 +140,12 @@ fn rows(view: &StudyView, tests: &[Test]) -> String {
             let first = [cell(label), breakable(&figures::what(&row.scale)), code(&row.scenario)].map(once);
             last.1 = what;
             let (medians, floor) = (some(text(&figures::sides(row))), figures::floor(row));
-            let stamp = row.round.rsplit('/').next().unwrap_or_default();
-            let round = format!("[{stamp}](../../results/{})", row.round);
             let beside = if row.beside { " (beside)" } else { "" };
             let verdict = format!("{}{beside}", row.verdict);
             let figure = text(&figures::estimate(row));
             let there = format!("(`{}`, {})", row.scenario, view.origin.name(host));
             modes.extend(figures::modes(row).map(|said| format!("{said} {there}.")));
-            let rest = [cell(view.origin.name(host)), figure, blocks(row), medians, floor, verdict, round];
+            let rest = [cell(view.origin.name(host)), figure, blocks(row), medians, floor, verdict, round(&row.round)];
             table.row([&first[..], &rest].concat());
         }
     }

@@ -1,9 +1,8 @@
 //! Whether this run can be trusted.
 
-use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
-
 use super::GENERATED;
-use super::markdown::{Table, cell, code, text};
+use super::markdown::{Table, cell, code, heading, known, text};
+use super::parts::round;
 use crate::fmt::{self, anchor, plural};
 use crate::folder::host;
 use crate::judge::figures::{self, NOTHING, or_nothing};
@@ -21,8 +20,8 @@ pub fn page(studies: &[StudyView]) -> String {
     );
     out.push_str(&calibration(studies));
     for view in studies {
-        let (anchor, study) = (anchor(&view.judged.study, "trust"), code(&view.judged.study));
-        let _ = write!(out, "<a id=\"{anchor}\"></a>\n\n## {study}\n\n");
+        let study = &view.judged.study;
+        out.push_str(&heading(&anchor(study, "trust"), &format!("## {}", code(study))));
         out.extend([controls, false_positives, failures, memory].map(|part| part(&view.judged)));
         out.push_str(&sources(&view.origin));
     }
@@ -39,9 +38,9 @@ fn sources(origin: &Origin) -> String {
     );
     for Source { folder, host, part, blocks: (run, planned), machine } in &origin.rounds {
         let figure = |name: &str| or_nothing(machine.number(name), |x| fmt::value(x, fmt::unit_of(name)));
-        let round = format!("[{}](../../results/{folder})", folder.rsplit('/').next().unwrap_or_default());
         let blocks = format!("{run} of {planned}");
-        let mut cells = vec![round, cell(origin.name(*host)), (*part).to_owned(), blocks, figure("steal_percent")];
+        let mut cells =
+            vec![round(folder), cell(origin.name(*host)), (*part).to_owned(), blocks, figure("steal_percent")];
         cells.extend(host::PROBES.map(|(name, _)| figure(name)));
         table.row(cells);
     }
@@ -112,7 +111,7 @@ fn controls(judged: &JudgedStudy) -> String {
     let mut table = Table::new("Control | Measured | >Planted | >Floor | >Layouts, sd | Result");
     let measured = judged.controls.iter().filter(|control| control.state != ControlState::NotMeasured);
     for control in measured {
-        let figure = or_nothing(figures::figure(&control.row), |figure| text(&figure));
+        let figure = known(figures::figure(&control.row));
         let planted = or_nothing(control.planted, |planted| fmt::number(planted, 3));
         let layouts = or_nothing(control.layout_sd, |sd| format!("{:.1} %", sd.exp_m1() * 100.0));
         table.row([cell(&control.id), figure, planted, figures::floor(&control.row), layouts, result(control)]);
