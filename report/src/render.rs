@@ -36,33 +36,23 @@ pub const REPORT: &str = "REPORT.md";
 
 /// Every page over the studies that have been measured, by its path from the root.
 pub fn pages(studies: &[StudyView]) -> BTreeMap<String, String> {
-    let below = |name: &str| format!("{}{name}", parts::EVIDENCE);
-    let mut pages = BTreeMap::from([
-        (REPORT.to_owned(), ended(report::page(studies))),
-        (below("TRUST.md"), ended(trust::page(studies))),
-        (below("MACHINES.md"), ended(machines::page(studies))),
-    ]);
-    pages.extend(
-        studies.iter().map(|view| (below(&format!("{}.md", view.judged.study)), ended(evidence::page(studies, view)))),
-    );
-    pages
-}
-
-/// A page ends with one line break.
-fn ended(mut page: String) -> String {
-    page.truncate(page.trim_end().len());
-    page.push('\n');
-    page
+    // A page ends with one line break.
+    let page = |path: String, text: String| (path, text.trim_end().to_owned() + "\n");
+    let evidence = |name: &str, text| page(format!("{EVIDENCE}{name}.md"), text);
+    let of_study = |view: &StudyView| evidence(&view.judged.study, evidence::page(studies, view));
+    let own = studies.iter().map(of_study);
+    let (trust, machines) = (trust::page(studies), machines::page(studies));
+    [page(REPORT.to_owned(), report::page(studies)), evidence("TRUST", trust), evidence("MACHINES", machines)]
+        .into_iter()
+        .chain(own)
+        .collect()
 }
 
 /// What stands between the marks of other documents, by name: `answers`, `prices`, `why`, and `goals-STUDY` for each study with goals.
 pub fn splice_blocks(studies: &[StudyView]) -> BTreeMap<String, String> {
-    let mut blocks = BTreeMap::from(
-        [("answers", answers::block(studies)), ("prices", prices::short(studies)), ("why", answers::why(studies))]
-            .map(|(name, block)| (name.to_owned(), block)),
-    );
-    for view in studies.iter().filter(|view| !view.judged.goals.is_empty()) {
-        blocks.insert(format!("goals-{}", view.judged.study), answers::goals(view));
-    }
-    blocks
+    let goals = studies.iter().filter(|view| !view.judged.goals.is_empty());
+    let goals = goals.map(|view| (format!("goals-{}", view.judged.study), answers::goals(view)));
+    let of_all =
+        [("answers", answers::block(studies)), ("prices", prices::short(studies)), ("why", answers::why(studies))];
+    of_all.into_iter().map(|(name, block)| (name.to_owned(), block)).chain(goals).collect()
 }

@@ -16,61 +16,46 @@ pub const SMALL: f64 = 12.0;
 /// The heading of a chart.
 const HEADING: f64 = 16.0;
 
+/// A color on a light page, and on a dark one. Of the arms they are those of Okabe and Ito.
+pub type Color = (&'static str, &'static str);
+
 /// Ink for text.
-pub const INK: &str = "#1f2328";
+pub const INK: Color = ("#1f2328", "#e6edf3");
 /// Ink for what explains.
-pub const MUTED: &str = "#57606a";
+pub const MUTED: Color = ("#57606a", "#9198a1");
 /// Lines of axes and grids.
-pub const GRID: &str = "#d8dee4";
+pub const GRID: Color = ("#d8dee4", "#30363d");
 /// What is as claimed.
-pub const YES: &str = "#0072b2";
+pub const YES: Color = ("#0072b2", "#58a6ff");
 /// What is not.
-pub const NO: &str = "#c04000";
+pub const NO: Color = ("#c04000", "#f0883e");
 /// A published range.
-pub const CLAIMED: &str = "#e6dcf5";
-const CARD: &str = "#ffffff";
+pub const CLAIMED: Color = ("#e6dcf5", "#2d2440");
 /// What stands for a published figure.
-pub const PUBLISHED: &str = "#8250df";
-const ASYNC: &str = YES;
-const SYNC: &str = "#d55e00";
-const BEST: &str = "#008a64";
-const OTHER: &str = "#9a4f80";
-const CONTROL: &str = "#6e7781";
-const GOLD: &str = "#8f6a00";
-const TEAL: &str = "#117a8b";
+pub const PUBLISHED: Color = ("#8250df", "#b083f0");
+const CARD: Color = ("#ffffff", "#0d1117");
+const ASYNC: Color = YES;
+const SYNC: Color = ("#d55e00", "#f0883e");
+const BEST: Color = ("#008a64", "#3fb950");
+const OTHER: Color = ("#9a4f80", "#e08fc0");
+const CONTROL: Color = ("#6e7781", "#8b949e");
+const GOLD: Color = ("#8f6a00", "#d4a72c");
+const TEAL: Color = ("#117a8b", "#56c8d8");
+const ALL: [Color; 14] = [CARD, INK, MUTED, GRID, PUBLISHED, YES, NO, CLAIMED, SYNC, BEST, OTHER, CONTROL, GOLD, TEAL];
 
 /// Colors of the lines of a map, by their order: arms of one kind stand side by side there.
-pub const LINES: [&str; 8] = [CONTROL, OTHER, ASYNC, SYNC, BEST, GOLD, TEAL, INK];
+pub const LINES: [Color; 8] = [CONTROL, OTHER, ASYNC, SYNC, BEST, GOLD, TEAL, INK];
 
-/// What each color is on a dark page. Of the arms they are those of Okabe and Ito.
-const DARK: [(&str, &str); 14] = [
-    (CARD, "#0d1117"),
-    (INK, "#e6edf3"),
-    (MUTED, "#9198a1"),
-    (GRID, "#30363d"),
-    (PUBLISHED, "#b083f0"),
-    (YES, "#58a6ff"),
-    (NO, "#f0883e"),
-    (CLAIMED, "#2d2440"),
-    (SYNC, "#f0883e"),
-    (BEST, "#3fb950"),
-    (OTHER, "#e08fc0"),
-    (CONTROL, "#8b949e"),
-    (GOLD, "#d4a72c"),
-    (TEAL, "#56c8d8"),
-];
-
-/// The colors on a dark page. Every shape has its color as an attribute, for whoever knows no style sheets.
+/// The style sheet of a dark page. Every shape has its color as an attribute, for whoever knows no style sheets.
 fn dark() -> String {
-    let rule = |(light, dark): &(&str, &str)| {
-        format!("[fill=\"{light}\"]{{fill:{dark}}}[stroke=\"{light}\"]{{stroke:{dark}}}")
-    };
-    format!("@media(prefers-color-scheme:dark){{{}}}", DARK.iter().map(rule).collect::<String>())
+    let rule =
+        |(light, dark): &Color| format!("[fill=\"{light}\"]{{fill:{dark}}}[stroke=\"{light}\"]{{stroke:{dark}}}");
+    format!("@media(prefers-color-scheme:dark){{{}}}", ALL.iter().map(rule).collect::<String>())
 }
 
 /// Which arms have a color, by how their names begin: async blue, sync orange, the best green. All others are controls, which are grey, and
 /// so are the first ones here, which begin like async or sync.
-const ARMS: [(&str, &[&str]); 5] = [
+const ARMS: [(Color, &[&str]); 5] = [
     (CONTROL, &["sync_pipelined", "sync_unshared", "async_multi_thread", "async_batched"]),
     (BEST, &["best", "wal", "rayon", "shared", "vector"]),
     (ASYNC, &["spawn_tasks", "async", "tokio", "stock"]),
@@ -79,13 +64,12 @@ const ARMS: [(&str, &[&str]); 5] = [
 ];
 
 /// The color of an arm, the same in every chart.
-pub fn color(arm: &str) -> &'static str {
+pub fn color(arm: &str) -> Color {
     let begins = |begin: &&str| arm.starts_with(begin);
     ARMS.into_iter().find(|(_, names)| names.iter().any(begins)).map_or(CONTROL, |(color, _)| color)
 }
 
-/// Where a text stands relative to its point.
-pub const START: &str = "start";
+/// Where a text stands relative to its point, but for one that starts there.
 pub const MIDDLE: &str = "middle";
 pub const END: &str = "end";
 
@@ -93,7 +77,7 @@ pub const END: &str = "end";
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
     pub size: f64,
-    pub fill: &'static str,
+    pub fill: Color,
     pub anchor: &'static str,
     /// Further attributes.
     pub more: &'static [(&'static str, &'static str)],
@@ -102,21 +86,15 @@ pub struct Style {
 /// Heavier letters.
 pub const BOLD: &[(&str, &str)] = &[("font-weight", "600")];
 /// An edge in the color of the card, which keeps a text apart from the lines that it stands among.
-pub const EDGE: &[(&str, &str)] = &[("stroke", CARD), ("stroke-width", "4"), ("paint-order", "stroke")];
+pub const EDGE: &[(&str, &str)] = &[("stroke", CARD.0), ("stroke-width", "4"), ("paint-order", "stroke")];
 
 impl Style {
     /// Ordinary text from its point on.
-    pub const PLAIN: Self = Self { size: TEXT, fill: INK, anchor: START, more: &[] };
+    pub const PLAIN: Self = Self { size: TEXT, fill: INK, anchor: "start", more: &[] };
     /// The same in grey.
     pub const QUIET: Self = Self { fill: MUTED, ..Self::PLAIN };
     /// Small grey text from its point on.
     pub const NOTE: Self = Self { size: SMALL, ..Self::QUIET };
-
-    /// The same style on another side of the point.
-    #[must_use]
-    pub const fn anchored(self, anchor: &'static str) -> Self {
-        Self { anchor, ..self }
-    }
 }
 
 /// A shape for a point, so that color is never the only difference.
@@ -149,43 +127,43 @@ pub struct Canvas {
 impl Canvas {
     /// Text at a baseline point.
     pub fn text(&mut self, x: f64, y: f64, text: &str, style: Style) {
-        let look = [&[("fill", style.fill), ("text-anchor", style.anchor)], style.more].concat();
+        let look = [&[("fill", style.fill.0), ("text-anchor", style.anchor)], style.more].concat();
         self.add(Text::new(readable(text)), &[("x", x), ("y", y), ("font-size", style.size)], &look);
     }
 
     /// A straight line, `width` pixels wide.
-    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str, width: f64) {
+    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: Color, width: f64) {
         let ends = [("x1", from.0), ("y1", from.1), ("x2", to.0), ("y2", to.1), ("stroke-width", width)];
-        self.add(Element::new("line"), &ends, &[("stroke", stroke)]);
+        self.add(Element::new("line"), &ends, &[("stroke", stroke.0)]);
     }
 
     /// A line through several points in the pattern `dash`, which is empty for one without gaps.
-    pub fn path(&mut self, points: &[(f64, f64)], stroke: &str, dash: &str) {
+    pub fn path(&mut self, points: &[(f64, f64)], stroke: Color, dash: &str) {
         if points.len() > 1 {
             let dash: &[_] = if dash.is_empty() { &[] } else { &[("stroke-dasharray", dash)] };
             let path = path(points);
-            let look = [("d", path.as_str()), ("fill", "none"), ("stroke", stroke), ("stroke-linejoin", "round")];
+            let look = [("d", path.as_str()), ("fill", "none"), ("stroke", stroke.0), ("stroke-linejoin", "round")];
             self.add(Element::new("path"), &[("stroke-width", 2.0)], &[&look, dash].concat());
         }
     }
 
     /// A filled rectangle from its upper left corner to its lower right one.
-    pub fn band(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64), fill: &str) {
+    pub fn band(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64), fill: Color) {
         let place = [("x", left), ("y", top), ("width", right - left), ("height", bottom - top)];
-        self.add(Element::new("rect"), &place, &[("fill", fill)]);
+        self.add(Element::new("rect"), &place, &[("fill", fill.0)]);
     }
 
     /// A sample: a small half-transparent mark, so that points on one spot show as darker.
-    pub fn sample(&mut self, at: (f64, f64), mark: Mark, fill: &str) {
-        self.shape(at, 3.6, mark, &[("fill", fill), ("fill-opacity", "0.55"), ("class", "sample")]);
+    pub fn sample(&mut self, at: (f64, f64), mark: Mark, fill: Color) {
+        self.shape(at, 3.6, mark, &[("fill", fill.0), ("fill-opacity", "0.55"), ("class", "sample")]);
     }
 
     /// An estimate or a median: a larger, opaque mark, whose edge in the color of the card tells it apart from others that it overlaps.
-    pub fn estimate(&mut self, at: (f64, f64), mark: Mark, fill: &str) {
+    pub fn estimate(&mut self, at: (f64, f64), mark: Mark, fill: Color) {
         match mark {
             Mark::Ring => self.shape(at, 5.0, mark, &outlined(fill, "estimate")),
             mark => {
-                let look = [("fill", fill), ("fill-opacity", "1"), ("class", "estimate"), ("stroke", CARD)];
+                let look = [("fill", fill.0), ("fill-opacity", "1"), ("class", "estimate"), ("stroke", CARD.0)];
                 self.shape(at, 5.5, mark, &look);
             }
         }
@@ -217,7 +195,7 @@ impl Canvas {
     /// The finished picture, `height` pixels high, with a title and a description for readers who cannot see it.
     pub fn finish(self, height: f64, title: &str, description: &str) -> String {
         let size = [("x", 0.5), ("y", 0.5), ("width", WIDTH - 1.0), ("height", height - 1.0), ("rx", 8.0)];
-        let card = with(Element::new("rect"), &size, &[("fill", CARD), ("stroke", GRID)]);
+        let card = with(Element::new("rect"), &size, &[("fill", CARD.0), ("stroke", GRID.0)]);
         let view = format!("0 0 {} {}", px(WIDTH), px(height));
         let font = "-apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif";
         let look = [
@@ -237,8 +215,8 @@ impl Canvas {
 }
 
 /// The look of a shape that is only a line around its place.
-fn outlined<'a>(stroke: &'a str, class: &'a str) -> [(&'a str, &'a str); 4] {
-    [("fill", CARD), ("stroke", stroke), ("stroke-width", "2"), ("class", class)]
+fn outlined(stroke: Color, class: &str) -> [(&str, &str); 4] {
+    [("fill", CARD.0), ("stroke", stroke.0), ("stroke-width", "2"), ("class", class)]
 }
 
 /// The node with its numbers in pixels and its other attributes.

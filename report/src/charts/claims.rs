@@ -3,8 +3,8 @@
 use strum::VariantArray as _;
 
 use super::canvas::{
-    BOLD, CLAIMED, Canvas, GRID, INK, MIDDLE, MUTED, Mark, NO, PADDING, SMALL, Style, WIDTH, YES, heading, width_of,
-    wrap,
+    BOLD, CLAIMED, Canvas, Color, GRID, INK, MIDDLE, MUTED, Mark, NO, PADDING, SMALL, Style, WIDTH, YES, heading,
+    width_of, wrap,
 };
 use super::scale::Axis;
 use crate::claims::Form;
@@ -90,7 +90,7 @@ fn draw<'a>(lines: impl Iterator<Item = Line<'a>>) -> String {
         let x = axis.at(tick);
         canvas.line((x, top), (x, bottom), GRID, 1.0);
         for y in [top - 4.0, bottom + 16.0] {
-            canvas.text(x, y, &fmt::plain(tick), Style::NOTE.anchored(MIDDLE));
+            canvas.text(x, y, &fmt::plain(tick), Style { anchor: MIDDLE, ..Style::NOTE });
         }
     }
     canvas.line((axis.at(1.0), top), (axis.at(1.0), bottom), INK, 1.2);
@@ -129,18 +129,14 @@ fn lines_of(view: &StudyView) -> impl Iterator<Item = Line<'_>> {
 
 /// The setting that decides a form, if it is a ratio: of several the one with the verdict of here.
 fn found<'a>(view: &'a StudyView, claim: &JudgedClaim, form: Form) -> Option<Found<'a>> {
-    let is_drawn = |row: &Row| {
-        let point = row.estimate.map_or(f64::NAN, |estimate| estimate.point);
-        matches!(row.scale, Scale::Ratio { .. }) && point.is_finite() && point > 0.0
-    };
-    let of_hosts = |rows: Vec<(usize, &'a Row)>| -> Vec<&'a Row> {
-        rows.into_iter().map(|(_, row)| row).filter(|row| is_drawn(row)).collect()
-    };
+    let has_point = |row: &Row| row.estimate.is_some_and(|of| of.point.is_finite() && of.point > 0.0);
+    let is_drawn = |row: &&Row| matches!(row.scale, Scale::Ratio { .. }) && has_point(row);
+    let of_hosts = |rows: Vec<(usize, &'a Row)>| rows.into_iter().map(|(_, row)| row).filter(is_drawn).collect();
     let mut settings: Vec<Vec<&Row>> = view.deciding_settings(&claim.id, form).into_iter().map(of_hosts).collect();
     settings.retain(|rows| !rows.is_empty());
     let decides = claim.form(form).judged()?.deciding_row();
     let place = settings.iter().position(|rows| decides.is_some_and(|row| rows[0].is_same(row)));
-    let rows = (!settings.is_empty()).then(|| settings.swap_remove(place.unwrap_or(0)))?;
+    let rows = settings.into_iter().nth(place.unwrap_or(0))?;
     let said = format!("{} {}", form.in_words(), figures::range(&rows)?);
     let said = wrap(&said, SMALL, WIDTH - PADDING - RIGHT - 14.0);
     Some(Found { rows, said })
@@ -178,7 +174,7 @@ fn legend(canvas: &mut Canvas, y: f64) -> f64 {
     y + 20.0
 }
 
-fn look(verdict: Verdict) -> (Mark, &'static str) {
+fn look(verdict: Verdict) -> (Mark, Color) {
     match verdict {
         verdict if verdict.agrees() => (Mark::Disc, YES),
         verdict if verdict.is_decided() => (Mark::Square, NO),

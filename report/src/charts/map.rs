@@ -1,6 +1,6 @@
 //! A map: what each arm costs over the range of x on one host, what the rule says, and where one passes another.
 
-use super::canvas::{EDGE, LINES, MIDDLE, Mark, PUBLISHED, SMALL, Style, mark, width_of};
+use super::canvas::{Color, EDGE, LINES, MIDDLE, Mark, PUBLISHED, SMALL, Style, mark, width_of};
 use super::plot::{Plot, Shown};
 use crate::claims::Of;
 use crate::claims::map::Setting;
@@ -59,7 +59,7 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
     plot.finish()
 }
 
-fn color(line: usize) -> &'static str {
+fn color(line: usize) -> Color {
     LINES[line % LINES.len()]
 }
 
@@ -81,7 +81,7 @@ fn between(points: &[(f64, f64)], x: f64) -> Option<f64> {
 struct Labels(Vec<(f64, f64, f64)>);
 
 impl Labels {
-    fn put(&mut self, plot: &mut Plot, (x, mut y): (f64, f64), step: f64, label: &str, fill: &'static str) {
+    fn put(&mut self, plot: &mut Plot, (x, mut y): (f64, f64), step: f64, label: &str, fill: Color) {
         let half = width_of(label, SMALL) / 2.0;
         let (left, right) = plot.columns;
         // Not beyond the frame.

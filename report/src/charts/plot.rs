@@ -1,7 +1,7 @@
 //! A frame with a grid and both axes, and the names beside the ends of its lines.
 
 use super::canvas::{
-    Canvas, END, GRID, MIDDLE, MUTED, PADDING, SMALL, Style, TEXT, WIDTH, heading, mark, shorten, width_of,
+    Canvas, Color, END, GRID, MIDDLE, MUTED, PADDING, SMALL, Style, TEXT, WIDTH, heading, mark, shorten, width_of,
 };
 use super::scale::Axis;
 use crate::fmt;
@@ -48,10 +48,10 @@ impl Shown<'_> {
         for (tick, label) in ticks {
             let x = axis.at(tick);
             canvas.line((x, top), (x, bottom), GRID, 1.0);
-            canvas.text(x, bottom + 18.0, &label, Style::NOTE.anchored(MIDDLE));
+            canvas.text(x, bottom + 18.0, &label, Style { anchor: MIDDLE, ..Style::NOTE });
         }
         let middle = f64::midpoint(axis.from, axis.to);
-        canvas.text(middle, bottom + 40.0, &self.title(&symbol), Style::QUIET.anchored(MIDDLE));
+        canvas.text(middle, bottom + 40.0, &self.title(&symbol), Style { anchor: MIDDLE, ..Style::QUIET });
     }
 }
 
@@ -64,7 +64,7 @@ pub fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>, size: f64) -> f
 struct End<'a> {
     name: &'a str,
     position: usize,
-    color: &'static str,
+    color: Color,
     at: (f64, f64),
 }
 
@@ -97,7 +97,7 @@ impl<'a> Plot<'a> {
         for (tick, label) in &ticks {
             let y = y_axis.at(*tick);
             canvas.line((left, y), (right, y), GRID, 1.0);
-            canvas.text(left - 8.0, y + 4.0, label, Style::NOTE.anchored(END));
+            canvas.text(left - 8.0, y + 4.0, label, Style { anchor: END, ..Style::NOTE });
         }
         let x_axis = x.axis(left, right);
         x.upright_grid(&mut canvas, &x_axis, (top, bottom));
@@ -123,14 +123,14 @@ impl<'a> Plot<'a> {
     }
 
     /// A line through `points`.
-    pub fn path(&mut self, points: &[(f64, f64)], color: &str, dash: &str) -> Vec<(f64, f64)> {
+    pub fn path(&mut self, points: &[(f64, f64)], color: Color, dash: &str) -> Vec<(f64, f64)> {
         let line: Vec<(f64, f64)> = points.iter().map(|point| self.at(*point)).collect();
         self.canvas.path(&line, color, dash);
         line
     }
 
     /// The same with a name beside its end, and the mark of its position.
-    pub fn line(&mut self, name: &'a str, position: usize, (color, dash): (&'static str, &str), points: &[(f64, f64)]) {
+    pub fn line(&mut self, name: &'a str, position: usize, (color, dash): (Color, &str), points: &[(f64, f64)]) {
         let line = self.path(points, color, dash);
         self.ends.extend(line.last().map(|at| End { name, position, color, at: *at }));
     }
@@ -161,10 +161,10 @@ impl<'a> Plot<'a> {
             *place = place.min(limit);
             limit = *place - LABEL;
         }
-        for (End { name, position, color, at: (x, y) }, place) in ends.iter().zip(&places) {
+        for (End { name, position, color, at: (x, y) }, place) in ends.into_iter().zip(places) {
             let (right, place) = (self.columns.1, place.max(self.rows.0 - LABEL));
-            self.canvas.line((x + 6.0, *y), (right + 10.0, place), GRID, 1.0);
-            self.canvas.estimate((right + 12.0, place), mark(*position), color);
+            self.canvas.line((x + 6.0, y), (right + 10.0, place), GRID, 1.0);
+            self.canvas.estimate((right + 12.0, place), mark(position), color);
             self.name(22.0, place, name);
         }
     }

@@ -83,7 +83,7 @@ fn strip(view: &StudyView, chart: &Chart, title: &str) -> String {
     for (position, ((arm, values), label)) in all.iter().zip(&side).enumerate() {
         let y = top + ROW * (position as f64 + 0.5);
         canvas.line((left, y), (right, y), GRID, 1.0);
-        canvas.text(left - 10.0, y + 4.5, &shorten(arm, TEXT, longest + 1.0), Style::PLAIN.anchored(END));
+        canvas.text(left - 10.0, y + 4.5, &shorten(arm, TEXT, longest + 1.0), Style { anchor: END, ..Style::PLAIN });
         for (index, value) in values.iter().enumerate() {
             canvas.sample((axis.at(*value), y + jitter(index)), mark(position), color(arm));
         }

@@ -78,11 +78,6 @@ impl Axis {
         let ticks = match (unit, self.log) {
             ("kib", true) => self.binary_ticks(1024.0),
             ("bytes", true) => self.binary_ticks(1.0),
-            ("kib" | "bytes", false) => {
-                let (divisor, _) = fmt::unit_for(unit, self.hi);
-                let ticks = straight_ticks(self.lo / divisor, self.hi / divisor, MOST);
-                ticks.into_iter().map(|tick| tick * divisor).collect()
-            }
             _ => self.ticks(),
         };
         let (divisor, symbol) = fmt::unit_for(unit, ticks.last().copied().unwrap_or_default());

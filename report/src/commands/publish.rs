@@ -70,8 +70,9 @@ impl<'a> Asked<'a> {
 }
 
 fn study(shown: &Shown<'_>, (claims, page): (Claims, Page), names: &[String]) -> StudyView {
-    let mut asked: Vec<Asked> = shown.rounds.iter().map(|round| Asked::new(round, &claims)).collect();
-    let originals: Vec<Asked> = shown.originals.iter().map(|round| Asked::new(round, &claims)).collect();
+    let of = |rounds: &[_]| rounds.iter().map(|round| Asked::new(round, &claims)).collect();
+    let (mut asked, originals, alone): (Vec<_>, Vec<_>, Vec<_>) =
+        (of(&shown.rounds), of(&shown.originals), of(&shown.parts));
     let mut mirrored: Vec<_> =
         asked.iter().chain(&originals).map(|it| (it.host, it.below.as_str(), it.evidence())).collect();
     mirrored.sort_by_key(|(_, folder, _)| Reverse(*folder));
@@ -88,7 +89,6 @@ fn study(shown: &Shown<'_>, (claims, page): (Claims, Page), names: &[String]) ->
         (judged, observed)
     };
     let (on_here, mut observed) = on(here);
-    let alone: Vec<Asked> = shown.parts.iter().map(|round| Asked::new(round, &claims)).collect();
     let alone: Vec<(usize, Round)> = alone.iter().map(|it| (it.host, it.round())).collect();
     let on_hosts = rounds.iter().flat_map(|(host, rounds)| rounds.iter().map(|round| (*host, round)));
     let mut newest_first: Vec<_> = on_hosts.chain(alone.iter().map(|(host, round)| (*host, round))).collect();

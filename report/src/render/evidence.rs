@@ -124,11 +124,10 @@ fn verdict(view: &StudyView, id: &str, form: Form) -> String {
 fn rows(view: &StudyView, tests: &[Test]) -> String {
     let mut table =
         Table::new("Test | What | Scenario | Host | >Figure (interval) | >Blocks | Medians | >Floor | Verdict | Round");
-    let (mut remarks, mut lines, mut modes) = (String::new(), 0, BTreeSet::new());
+    let (mut remarks, mut modes) = (String::new(), BTreeSet::new());
     for (label, id, form) in tests {
         let mut last = ("", String::new());
         for (host, row) in view.settings(id, *form).into_iter().flatten() {
-            lines += 1;
             if row.part != last.0 && !row.part.is_empty() {
                 let _ = writeln!(remarks, "- {}: {}.", prose(label), prose(&row.part));
             }
@@ -149,11 +148,11 @@ fn rows(view: &StudyView, tests: &[Test]) -> String {
             table.row([&first[..], &rest].concat());
         }
     }
-    match (remarks.is_empty(), lines) {
-        (_, 0) => String::new(),
-        (true, _) => format!("{}\n{}", table.render(), bullets(&modes)),
-        (false, _) => format!("{remarks}\n{}\n{}", table.render(), bullets(&modes)),
+    if table.is_empty() {
+        return String::new();
     }
+    let remarks = if remarks.is_empty() { remarks } else { remarks + "\n" };
+    format!("{remarks}{}\n{}", table.render(), bullets(&modes))
 }
 
 /// "12 (96.1 %)", with the failed runs among them.
@@ -167,20 +166,17 @@ fn blocks(row: &Row) -> String {
 
 /// What was tested for a cause.
 fn causes(view: &StudyView, label: &str, (id, form): (&str, Form)) -> String {
-    let found = view.found(id, form);
-    let over = view.causes(id, form);
-    if over.is_empty() || !found.iter().any(|(_, found)| found.has_effect()) {
-        return String::new();
-    }
+    let (found, over) = (view.found(id, form), view.causes(id, form));
     // Of the host of the newest round that has them.
     let tested = found.iter().find(|(_, found)| !found.causes.is_empty());
-    let said: String = tested.map_or_else(String::new, |(_, found)| {
-        let of = |cause: &Cause| {
-            let over = over.iter().find(|(short, _)| *short == cause.short).map(|(_, over)| *over);
-            evidence(cause, &figures::over_in_words(over.unwrap_or_default()))
-        };
-        found.causes.iter().map(of).collect()
-    });
+    let Some((_, tested)) = tested.filter(|_| found.iter().any(|(_, found)| found.has_effect())) else {
+        return String::new();
+    };
+    let of = |cause: &Cause| {
+        let over = over.iter().find(|(short, _)| *short == cause.short).map(|(_, over)| *over);
+        evidence(cause, &figures::over_in_words(over.unwrap_or_default()))
+    };
+    let said: String = tested.causes.iter().map(of).collect();
     if said.is_empty() { said } else { format!("Causes that were tested, {}:\n\n{said}\n", prose(label)) }
 }
 

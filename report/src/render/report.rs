@@ -24,12 +24,10 @@ const THREATS: [&str; 4] = [
 
 /// The report over the studies that have been measured, in the order given.
 pub fn page(studies: &[StudyView]) -> String {
-    let mut sections = vec![GENERATED.to_owned(), head(studies)];
-    sections
-        .extend([prices::section(studies), rule::section(studies)].into_iter().filter(|section| !section.is_empty()));
-    sections.extend(studies.iter().map(study));
-    sections.push(format!("## Threats to all of them\n\n{}{}", bullets(THREATS), commands(studies)));
-    sections.join("\n")
+    let first = [GENERATED.to_owned(), head(studies), prices::section(studies), rule::section(studies)];
+    let first = first.into_iter().filter(|section| !section.is_empty());
+    let last = format!("## Threats to all of them\n\n{}{}", bullets(THREATS), commands(studies));
+    first.chain(studies.iter().map(study)).chain([last]).collect::<Vec<_>>().join("\n")
 }
 
 /// Title, contents, and how to read the tables.
@@ -45,14 +43,12 @@ fn head(studies: &[StudyView]) -> String {
     )
 }
 
-/// As many digits of a hash as tell two plans apart; `report verdicts` has all.
-const HASH_DIGITS: usize = 12;
-
 /// The commands, and the newest raw data that they read.
 fn commands(studies: &[StudyView]) -> String {
     let mut table = Table::new("Newest raw samples | Hash of the plan");
     for StudyView { judged, .. } in studies {
-        let hash = judged.plan_hash.get(..HASH_DIGITS).unwrap_or(&judged.plan_hash);
+        // As many digits as tell two plans apart; `report verdicts` has all.
+        let hash = judged.plan_hash.get(..12).unwrap_or(&judged.plan_hash);
         let [samples, hash] = [&format!("results/{}", judged.folder), hash].map(code);
         table.row([samples, hash]);
     }

@@ -72,7 +72,19 @@ fn calibration<'a>(studies: &'a [StudyView]) -> String {
         table.row([code(study), control, trials, misses, expected, wrong, equal, least]);
     }
     if calibrated.len() > 1 {
-        table.row(together(&calibrated));
+        // The trials of all studies, which say more about the method than those of one.
+        let sum = |of: fn(&Calibrated) -> usize| calibrated.iter().map(|(_, found)| of(found)).sum::<usize>();
+        let trials = sum(|found| found.trials);
+        let share = |count: usize| {
+            let (lo, hi) = binomial::interval(count, trials, CONFIDENCE);
+            let [share, lo, hi] = [count as f64 / trials as f64, lo, hi].map(fmt::percent);
+            format!("{count}: {share} [{lo}, {hi}]")
+        };
+        let expected = calibrated.iter().map(|(_, found)| found.level * found.trials as f64).sum();
+        let [wrong, equal] = [sum(|found| found.wrong), sum(|found| found.equal)].map(share);
+        let [trials, misses] = [trials, sum(|found| found.misses)].map(|count| count.to_string());
+        let [all, none] = ["all", NOTHING].map(str::to_owned);
+        table.row([all, none.clone(), trials, misses, fmt::decimals(expected, 1), wrong, equal, none]);
     }
     format!(
         "**Calibration.** Of each study the A/A control that takes the least time, one of processes, one of duets and one of memory where \
@@ -81,27 +93,6 @@ fn calibration<'a>(studies: &'a [StudyView]) -> String {
          large as the margin would have been called none. The smallest effect is the one that 9 of 10 trials would have found.\n\n{}\n",
         table.render()
     )
-}
-
-/// The last row: the trials of all studies, which say more about the method than those of one.
-fn together(calibrated: &[(&str, &Calibrated)]) -> [String; 8] {
-    let sum = |of: fn(&Calibrated) -> usize| calibrated.iter().map(|(_, found)| of(found)).sum::<usize>();
-    let trials = sum(|found| found.trials);
-    let share = |count: usize| {
-        let (lo, hi) = binomial::interval(count, trials, CONFIDENCE);
-        format!("{count}: {} [{}, {}]", fmt::percent(count as f64 / trials as f64), fmt::percent(lo), fmt::percent(hi))
-    };
-    let expected = calibrated.iter().map(|(_, found)| found.level * found.trials as f64).sum();
-    [
-        "all".to_owned(),
-        NOTHING.to_owned(),
-        trials.to_string(),
-        sum(|found| found.misses).to_string(),
-        fmt::decimals(expected, 1),
-        share(sum(|found| found.wrong)),
-        share(sum(|found| found.equal)),
-        NOTHING.to_owned(),
-    ]
 }
 
 fn controls(judged: &JudgedStudy) -> String {
