@@ -142,7 +142,8 @@ const OPEN: &str = "direct spawn_blocking tokio_rusqlite wal_threads";
 /// Every scenario. Seconds are those of EPYC 25/1.
 #[rustfmt::skip]
 pub const SCENARIOS: &[Scenario<Setting>] = &[
-    Scenario::new("hold_100ms", closed(ms(100), ms(2_000)), &[measured(2.23, EVERY_ARM)]),
+    // Of two seconds a p99 of spawn_blocking came out as two holds once in three times, and as three in all runs of three.
+    Scenario::new("hold_100ms", closed(ms(100), ms(3_000)), &[measured(3.22, EVERY_ARM)]),
     Scenario::built("variant-tuned", "hold_100ms_tuned", closed(ms(100), ms(2_000)),
         &[measured(2.2, "spawn_blocking"), always(2.2, "tokio_rusqlite")]),
     Scenario::new("hold_1s", closed(ms(1_000), ms(6_000)), &[measured(6.7, COMPARED)]),
@@ -177,11 +178,11 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     price("price_read_16", Price::Read { callers: 16 }, READS),
     // Some 75 ns a row on the slower of our machines.
     alone("map_point", Statement::Point, 80, ALONE),
-    alone("map_insert", Statement::Insert, 80, ALONE),
+    alone("map_insert", Statement::Insert, 80, &[full(0.13, ASKING)]),
     alone("map_50us", join(1, 600), 80, ALONE),
     alone("map_100us", join(2, 650), 80, &[full(0.13, ASKING)]),
     alone("map_200us", join(4, 650), 80, ALONE),
-    alone("map_500us", join(8, 800), 80, ALONE),
+    alone("map_500us", join(8, 800), 80, &[full(0.13, ASKING)]),
     alone("map_1ms", join(13, 1_000), 80, &[full(0.13, ASKING)]),
     alone("map_3ms", join(40, 1_000), 80, ALONE),
     alone("map_10ms", join(130, 1_000), 1_000, &[full(1.1, ASKING)]),

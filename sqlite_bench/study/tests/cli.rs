@@ -79,8 +79,8 @@ fn a_point_of_a_map_has_its_place_and_the_same_answer_in_all_designs() {
     for (scenario, answer, has_bystander) in
         [("map_insert", 1, false), ("map_200us", 3_796_650, false), ("map_point_open", 2_997, true)]
     {
-        let quick = cases("quick");
-        let arms: Vec<_> = quick.iter().filter(|case| case[0] == scenario).collect();
+        let full = cases("full");
+        let arms: Vec<_> = full.iter().filter(|case| case[0] == scenario).collect();
         assert_eq!(arms.len(), 5, "{scenario}");
         let mut loads = Vec::new();
         for case in arms {
