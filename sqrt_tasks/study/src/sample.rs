@@ -116,7 +116,8 @@ impl Bench {
             ("thread_s", of_threads),
             ("core_s", of_cores),
         ]);
-        if alone {
+        // The map has its x from this arm.
+        if alone && self.executor == Executor::StaticSplit {
             let begin = Instant::now();
             metrics.put("task_alone_us", self.alone_s(|| begin.elapsed())? * 1e6);
         }
