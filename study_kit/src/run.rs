@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::case::{self, TestCase};
 use crate::data;
+use crate::metrics::Metrics;
 use crate::original::Original;
 use crate::record::{DuetPair, Observation, Order, Record, Request};
 use crate::study::{Study, Turns};
@@ -52,26 +53,28 @@ fn duet<S: Study>(a: &TestCase<'_, S::Setting>, b: &TestCase<'_, S::Setting>, bl
     // Once unrecorded: the first turn pays for code and memory that later ones find ready.
     let (first, second) = (a_turns()?, b_turns()?);
     ensure!(first.digest == second.digest, "wrong answer: {} and {} came to different ones", a.arm, b.arm);
-    let seconds = |turns: &mut Turns<'_>| -> Result<f64> {
+    let digest = first.digest;
+    let seconds = |turns: &mut Turns<'_>, metrics: &mut Metrics| -> Result<f64> {
         let turn = turns()?;
-        ensure!(turn.digest == first.digest, "wrong answer: not the one of the turn before");
+        ensure!(turn.digest == digest, "wrong answer: not the one of the turn before");
+        *metrics = turn.metrics;
         Ok(turn.seconds)
     };
+    let (mut metrics, mut versus) = (Metrics::default(), Metrics::default());
     let count = S::pairs(a.setting, a.arm);
     let mut pairs = Vec::with_capacity(count);
     for order in orders(a.seed, block, count) {
         pairs.push(if order == Order::Ab {
-            let a_s = seconds(&mut a_turns)?;
-            DuetPair { order, a_s, b_s: seconds(&mut b_turns)? }
+            let a_s = seconds(&mut a_turns, &mut metrics)?;
+            DuetPair { order, a_s, b_s: seconds(&mut b_turns, &mut versus)? }
         } else {
-            let b_s = seconds(&mut b_turns)?;
-            DuetPair { order, a_s: seconds(&mut a_turns)?, b_s }
+            let b_s = seconds(&mut b_turns, &mut versus)?;
+            DuetPair { order, a_s: seconds(&mut a_turns, &mut metrics)?, b_s }
         });
     }
-    let mut metrics = first.metrics;
-    metrics.extend(second.metrics.into_iter().map(|(name, value)| (format!("versus_{name}"), value)));
+    metrics.extend(versus.into_iter().map(|(name, value)| (format!("versus_{name}"), value)));
     metrics.put("peak_rss_kib", peak_rss_kib().map(kib));
-    Ok(Observation { pairs: Some(pairs), ..Observation::new(first.digest, metrics) })
+    Ok(Observation { pairs: Some(pairs), ..Observation::new(digest, metrics) })
 }
 
 /// The arm that goes first in each alternation, drawn from seed and block. Both orders occur equally often; of an odd number, either may occur once more.

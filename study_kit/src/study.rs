@@ -17,11 +17,12 @@ pub struct Turn {
     pub seconds: f64,
     /// Fingerprint of the answer.
     pub digest: String,
-    /// What else is worth keeping. That of an arm's first turn enters the record.
+    /// What else is worth keeping. That of an arm's last turn enters the record.
     pub metrics: Metrics,
 }
 
-/// One side of a duet, made ready: each call does the work once and checks the answer.
+/// One side of a duet, made ready: each call does the work once and checks the answer. The first does not count: it may do less, if that warms up
+/// as well.
 pub type Turns<'a> = Box<dyn FnMut() -> Result<Turn> + 'a>;
 
 /// A study: what it is called, what is run, and how one run is made.

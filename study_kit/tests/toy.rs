@@ -83,7 +83,7 @@ fn a_duet_alternates_as_often_as_the_setting_says_after_an_unrecorded_turn_of_ea
     let pairs = duet["pairs"].as_array().unwrap();
     assert_eq!(pairs.len(), 3);
     assert!(pairs.iter().all(|pair| pair["a_s"] == 1.04 && pair["b_s"] == 1.0));
-    assert_eq!((&duet["metrics"]["turns_count"], &duet["metrics"]["versus_turns_count"]), (&1.0.into(), &1.0.into()));
+    assert_eq!((&duet["metrics"]["turns_count"], &duet["metrics"]["versus_turns_count"]), (&4.0.into(), &4.0.into()));
 }
 
 #[test]

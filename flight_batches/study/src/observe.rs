@@ -48,10 +48,10 @@ impl Study for FlightBatches {
         }
     }
 
-    /// More of single requests at a short delay, which differ most from one to the next and are soon over.
+    /// More of single requests that mostly send, which differ most from one to the next and are soon over.
     fn pairs(setting: &Setting, _: &str) -> usize {
         match setting {
-            Setting::Flight(Flight { requests: 1, delay_us: ..=1_000, .. }) => 4,
+            Setting::Flight(Flight { requests: 1, delay_us: ..=1_000, rows: 10_000.., .. }) => 4,
             _ => 2,
         }
     }
@@ -62,7 +62,12 @@ impl Study for FlightBatches {
         allocate_for(flight.answer);
         let server = servers::start(cases::subject(case.arm)?, flight, case.seed)?;
         let bench = Bench::new(case, flight, server.context("there is no such server on this machine")?)?;
+        let mut is_warm = false;
         Ok(Box::new(move || {
+            if !std::mem::replace(&mut is_warm, true) {
+                bench.warm_up()?;
+                return Ok(Turn { digest: bench.digest.clone(), ..Turn::default() });
+            }
             let delivery = bench.pass(case.handicap)?;
             let seconds = match flight.extent {
                 Extent::Whole => delivery.elapsed.as_secs_f64(),
@@ -168,6 +173,15 @@ impl Bench {
             ensure!(delivery.failures.is_empty(), "the request before failed: {:?}", delivery.failures);
         }
         Ok(bench)
+    }
+
+    /// Has every stream bring a batch without delay: code, connections and memory are then ready on both sides.
+    fn warm_up(&self) -> Result<()> {
+        let ticket = Ticket { batch_generation_delay: 0.0, batches: Some(1), ..self.load.ticket };
+        let load = Load { ticket, extent: Extent::Whole, spread: Duration::ZERO, ..self.load.clone() };
+        let delivery = self.runtime.block_on(load.run(&self.connections));
+        ensure!(delivery.failures.is_empty(), "a request before failed: {:?}", delivery.failures);
+        Ok(())
     }
 
     /// Puts the load on the server once.

@@ -11,7 +11,7 @@ use study_kit::{Arms, Scenario, always, full, measured, originals, smoke};
 
 use crate::designs::{AsyncSqlite, AwaitedLock, Deadpool, HoldOutside, LockedByTask, ParkingLot, Reads, Store};
 use crate::designs::{checked_out, insert_and_drop_oldest, library};
-use crate::map::{Asking, Statement};
+use crate::map::{Asking, Callers, Statement};
 use crate::prices::Price;
 
 /// The crate's arms and those that exist only to be compared.
@@ -103,14 +103,24 @@ const fn price(name: &'static str, price: Price, arms: &'static [Arms]) -> Scena
     Scenario::new(name, Setting::Price(price), arms)
 }
 
-const fn map(
+/// One caller for a twelfth of a second, or longer.
+const fn alone(name: &'static str, statement: Statement, window: u64, arms: &'static [Arms]) -> Scenario<Setting> {
+    Scenario::new(name, Setting::Map(Asking { statement, callers: Callers::One, window: ms(window) }), arms)
+}
+
+/// So many calls a second and core, beside which a thousand bytes are sent to a bystander in the shortest window.
+const fn beside(
     name: &'static str,
     statement: Statement,
-    callers: usize,
+    per_s: u32,
     window: u64,
     arms: &'static [Arms],
 ) -> Scenario<Setting> {
-    Scenario::new(name, Setting::Map(Asking { statement, callers, window: ms(window) }), arms)
+    Scenario::new(
+        name,
+        Setting::Map(Asking { statement, callers: Callers::Scheduled(per_s), window: ms(window) }),
+        arms,
+    )
 }
 
 const fn join(outer: i64, inner: i64) -> Statement {
@@ -119,9 +129,9 @@ const fn join(outer: i64, inner: i64) -> Statement {
 
 const ASKING: &str = "in_place spawn_blocking tokio_rusqlite deadpool pool";
 const ALONE: &[Arms] = &[measured(0.13, ASKING)];
-const SIXTEEN: &[Arms] = &[measured(0.3, ASKING)];
+const BESIDE: &[Arms] = &[measured(0.31, ASKING)];
 
-const READS: &[Arms] = &[always(0.25, "in_place spawn_blocking tokio_rusqlite pool")];
+const READS: &[Arms] = &[always(0.28, "in_place spawn_blocking tokio_rusqlite pool")];
 const COMPARED: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa sb_fair wal_threads";
 const PUBLISHED: &str = "direct spawn_blocking tokio_rusqlite";
 const EVERY_ARM: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa tokio_rusqlite@slow sb_fair direct_async_lock \
@@ -129,10 +139,11 @@ const EVERY_ARM: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa 
     memdb shared_cache rollback";
 const OPEN: &str = "direct spawn_blocking tokio_rusqlite wal_threads";
 
-/// Every scenario.
+/// Every scenario. Seconds are those of EPYC 25/1.
 #[rustfmt::skip]
 pub const SCENARIOS: &[Scenario<Setting>] = &[
-    Scenario::new("hold_100ms", closed(ms(100), ms(3_000)), &[measured(3.15, EVERY_ARM)]),
+    // Of two seconds a p99 of spawn_blocking came out as two holds once in three times, and as three in all runs of three.
+    Scenario::new("hold_100ms", closed(ms(100), ms(3_000)), &[measured(3.22, EVERY_ARM)]),
     Scenario::built("variant-tuned", "hold_100ms_tuned", closed(ms(100), ms(2_000)),
         &[measured(2.2, "spawn_blocking"), always(2.2, "tokio_rusqlite")]),
     Scenario::new("hold_1s", closed(ms(1_000), ms(6_000)), &[measured(6.7, COMPARED)]),
@@ -143,9 +154,9 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("open_1s", open(ms(1_000), ms(3_000), false), &[measured(3.6, OPEN), measured(3.6, "wal_threads_idle wal_inline")]),
     // The published hold and think time at a hundredth: a worker that syncs forty of them takes turns with readers for twenty holds.
     Scenario::new("forty_300ms", forty(ms(300), Duration::from_micros(50), ms(600)),
-        &[measured(5.4, "direct"), measured(1.0, "tokio_rusqlite wal_threads")]),
+        &[measured(5.1, "direct"), measured(1.15, "tokio_rusqlite wal_threads")]),
     Scenario::new("commit_disk", Setting::Commits { window: ms(1_000) }, &[measured(1.1, "single_commit group_commit")]),
-    Scenario::new("recorder", Setting::Record { samples: 1_000_000 }, &[always(0.2, "recorder")]),
+    Scenario::new("recorder", Setting::Record { samples: 1_000_000 }, &[always(0.05, "recorder")]),
     Scenario::new("full_100ms", closed(ms(100), ms(120_000)),
         &[full(120.0, COMPARED), full(120.0, "direct_async_lock sb_tokio_mutex")]),
     Scenario::new("full_1s", closed(ms(1_000), ms(120_000)), &[full(120.0, COMPARED)]),
@@ -162,31 +173,49 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("smoke_commit", Setting::Commits { window: ms(100) }, &[smoke(0.2, "single_commit group_commit")]),
     price("price_lock_free", Price::Lock { callers: 1 }, &[always(0.25, "std parking_lot tokio")]),
     price("price_lock_contended", Price::Lock { callers: 2 },
-        &[always(0.25, "std parking_lot parking_lot_fair tokio")]),
+        &[always(0.28, "std parking_lot parking_lot_fair tokio")]),
     price("price_read_alone", Price::Read { callers: 1 }, READS),
     price("price_read_16", Price::Read { callers: 16 }, READS),
     // Some 75 ns a row on the slower of our machines.
-    map("map_point", Statement::Point, 1, 80, ALONE),
-    map("map_insert", Statement::Insert, 1, 80, ALONE),
-    map("map_50us", join(1, 600), 1, 80, ALONE),
-    map("map_100us", join(2, 650), 1, 80, &[full(0.13, ASKING)]),
-    map("map_200us", join(4, 650), 1, 80, ALONE),
-    map("map_500us", join(8, 800), 1, 80, ALONE),
-    map("map_1ms", join(13, 1_000), 1, 80, &[full(0.13, ASKING)]),
-    map("map_3ms", join(40, 1_000), 1, 80, ALONE),
-    map("map_10ms", join(130, 1_000), 1, 1_000, &[full(1.1, ASKING)]),
-    map("map_100ms", join(1_000, 1_000), 1, 1_000, &[full(1.3, ASKING)]),
-    map("map_point_16", Statement::Point, 16, 250, &[always(0.3, ASKING)]),
-    map("map_insert_16", Statement::Insert, 16, 250, &[full(0.3, ASKING)]),
-    map("map_50us_16", join(1, 600), 16, 250, SIXTEEN),
-    map("map_200us_16", join(4, 650), 16, 250, SIXTEEN),
-    map("map_500us_16", join(8, 800), 16, 250, &[full(0.3, ASKING)]),
-    map("map_1ms_16", join(13, 1_000), 16, 250, SIXTEEN),
-    map("map_3ms_16", join(40, 1_000), 16, 250, &[measured(0.35, ASKING)]),
-    // The runtime looks at its sockets once in 61 polls of tasks: windows that see it.
-    map("map_10ms_16", join(130, 1_000), 16, 1_500, &[full(1.7, ASKING)]),
-    map("map_point_256", Statement::Point, 256, 250, &[full(0.4, ASKING)]),
-    map("map_50us_256", join(1, 600), 256, 250, &[full(0.4, ASKING)]),
-    map("map_200us_256", join(4, 650), 256, 1_000, &[full(1.2, ASKING)]),
-    map("map_1ms_256", join(13, 1_000), 256, 1_000, &[full(1.6, ASKING)]),
+    alone("map_point", Statement::Point, 80, ALONE),
+    alone("map_insert", Statement::Insert, 80, &[full(0.13, ASKING)]),
+    alone("map_50us", join(1, 600), 80, ALONE),
+    alone("map_100us", join(2, 650), 80, &[full(0.13, ASKING)]),
+    alone("map_200us", join(4, 650), 80, ALONE),
+    alone("map_500us", join(8, 800), 80, &[full(0.13, ASKING)]),
+    alone("map_1ms", join(13, 1_000), 80, &[full(0.13, ASKING)]),
+    alone("map_3ms", join(40, 1_000), 80, ALONE),
+    alone("map_10ms", join(130, 1_000), 1_000, &[full(1.1, ASKING)]),
+    alone("map_100ms", join(1_000, 1_000), 1_000, &[full(1.3, ASKING)]),
+    beside("map_point_open", Statement::Point, 1_000, 250, &[always(0.31, ASKING)]),
+    beside("map_insert_open", Statement::Insert, 1_000, 250, &[full(0.31, ASKING)]),
+    beside("map_50us_open", join(1, 600), 1_000, 250, &[full(0.31, ASKING)]),
+    beside("map_200us_open", join(4, 650), 1_000, 250, BESIDE),
+    beside("map_500us_open", join(8, 800), 500, 250, BESIDE),
+    beside("map_1ms_open", join(13, 1_000), 250, 250, &[full(0.31, ASKING)]),
+    beside("map_3ms_open", join(40, 1_000), 80, 250, BESIDE),
+    // As many calls as of 3 ms.
+    beside("map_10ms_open", join(130, 1_000), 25, 800, &[full(0.9, ASKING)]),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_on_a_schedule_leave_two_thirds_of_every_core_to_others() {
+        let offered = |setting: &Setting| match *setting {
+            Setting::Map(Asking {
+                statement: Statement::Join { outer, inner },
+                callers: Callers::Scheduled(per_s),
+                ..
+            }) => {
+                // Some 75 ns a row.
+                Some(f64::from(per_s) * (outer * inner) as f64 * 75e-9)
+            }
+            _ => None,
+        };
+        let loads: Vec<_> = SCENARIOS.iter().filter_map(|scenario| offered(&scenario.setting)).collect();
+        assert!(loads.len() >= 5 && loads.iter().all(|load| *load < 1.0 / 3.0), "{loads:?}");
+    }
+}

@@ -1,7 +1,8 @@
 //! How long a call may be before it must leave the task: statements that take from some microseconds to a tenth of a second, in several
 //! designs, beside a task that waits at a socket.
 //!
-//! The runtime is tokio's default: a worker per core. Each design has as many connections for reading, and one for writing.
+//! The runtime is tokio's default: a worker per core. Each design has as many connections for reading, and one for writing. What others notice is
+//! asked of calls on a schedule: every design has the same load, and none of them fills the processor, which would delay everybody in any design.
 
 use std::io::{self, Write};
 use std::num::NonZero;
@@ -12,6 +13,8 @@ use std::thread::{self, available_parallelism};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use rusqlite::Connection;
 use sqlite_bench::bench::own_folder;
 use sqlite_bench::design::Database;
@@ -21,7 +24,7 @@ use study_kit::usage::Cost;
 use study_kit::{Observation, Span, price};
 use tokio::io::AsyncReadExt;
 use tokio::runtime::{Builder, Runtime};
-use tokio::task::{JoinSet, yield_now};
+use tokio::task::JoinSet;
 
 use crate::designs::{CheckedOut, Deadpool, InTurn, Pooled, Reads, split};
 use crate::prices::{FACTOR, READ, ROWS, fill};
@@ -30,6 +33,10 @@ use crate::prices::{FACTOR, READ, ROWS, fill};
 const ALONE: Duration = Duration::from_millis(10);
 /// A byte is sent to the bystander this often: a thousand in the shortest window, so that there is a 99th percentile.
 const PERIOD: Duration = Duration::from_micros(250);
+/// Sockets that requests arrive at, each with a task.
+const CALLERS: usize = 16;
+/// More cores have no more load: one thread sends it.
+const MOST_CORES: usize = 8;
 
 const INSERT: &str = "INSERT INTO numbers (multiple) VALUES (?1)";
 const JOIN: &str = "
@@ -46,46 +53,68 @@ pub enum Statement {
     Join { outer: i64, inner: i64 },
 }
 
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Callers {
+    /// A task that asks for its next answer once it has the last.
+    One,
+    /// Tasks whose requests arrive at their sockets, so many a second and core in all, whatever has become of those before.
+    Scheduled(u32),
+}
+
 /// A point of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asking {
     pub statement: Statement,
-    /// Tasks that ask, each for its next answer once it has the last.
-    pub callers: usize,
+    pub callers: Callers,
     pub window: Duration,
 }
 
+/// What the designs are asked with.
+struct Machine<'a> {
+    runtime: &'a Runtime,
+    cores: NonZero<usize>,
+    /// The database.
+    file: &'a Path,
+    /// Of the schedule.
+    seed: u64,
+}
+
 /// Asks as a design does.
-type Ask = fn(&Asking, &Runtime, &Path, NonZero<usize>) -> Result<Asked>;
+type Ask = fn(&Asking, &Machine) -> Result<Asked>;
 
 const ARMS: [(&str, Ask); 5] = [
-    ("in_place", |asking, runtime, file, cores| {
-        asking.ask(split(file, cores.get(), |file, size| CheckedOut::open(file, size, Reads::Inline))?, runtime, file)
+    ("in_place", |asking, on| {
+        asking.ask(split(on.file, on.cores.get(), |file, size| CheckedOut::open(file, size, Reads::Inline))?, on)
     }),
-    ("spawn_blocking", |asking, runtime, file, cores| {
-        asking.ask(split(file, cores.get(), |file, size| CheckedOut::open(file, size, Reads::Blocking))?, runtime, file)
+    ("spawn_blocking", |asking, on| {
+        asking.ask(split(on.file, on.cores.get(), |file, size| CheckedOut::open(file, size, Reads::Blocking))?, on)
     }),
-    ("tokio_rusqlite", |asking, runtime, file, cores| {
-        asking.ask(split(file, cores.get(), InTurn::tokio_rusqlite)?, runtime, file)
-    }),
-    ("deadpool", |asking, runtime, file, cores| asking.ask(split(file, cores.get(), Deadpool::open)?, runtime, file)),
-    ("pool", |asking, runtime, file, cores| {
-        asking.ask(Pooled(Pool::open_blocking(file, &Options::default().readers(cores))?), runtime, file)
-    }),
+    ("tokio_rusqlite", |asking, on| asking.ask(split(on.file, on.cores.get(), InTurn::tokio_rusqlite)?, on)),
+    ("deadpool", |asking, on| asking.ask(split(on.file, on.cores.get(), Deadpool::open)?, on)),
+    ("pool", |asking, on| asking.ask(Pooled(Pool::open_blocking(on.file, &Options::default().readers(on.cores))?), on)),
 ];
 
 /// What came of it.
 struct Asked {
     answer: i64,
     cost: Cost,
-    /// From when a caller could ask, which is before it waits for a worker.
+    /// From when a caller could ask, or its request was due.
     latency: Times,
-    /// How late a task received what was sent to it, from when that was due; nothing beside a single caller.
+    /// Beside calls on a schedule.
+    beside: Option<Beside>,
+}
+
+/// What is seen beside calls on a schedule.
+struct Beside {
+    /// How late a task received what was sent to it, from when that was due.
     bystander: Times,
+    /// How late that, and the requests, were sent.
+    sender: Times,
 }
 
 /// Asks as `arm` does; the database lies below `folder`.
-pub fn observe(asking: &Asking, arm: &str, folder: &Path) -> Result<Observation> {
+pub fn observe(asking: &Asking, arm: &str, folder: &Path, seed: u64) -> Result<Observation> {
     let (ask, in_place) = (price::find(&ARMS, arm)?, price::find(&ARMS, "in_place")?);
     let folder = own_folder(folder)?;
     let file = folder.path().join("numbers.db");
@@ -94,48 +123,47 @@ pub fn observe(asking: &Asking, arm: &str, folder: &Path) -> Result<Observation>
     let runtime = Builder::new_multi_thread().worker_threads(cores.get()).enable_all().build()?;
     // Some designs hand what they are made of to the runtime when they go.
     let _entered = runtime.enter();
-    let alone = in_place(&Asking { callers: 1, window: ALONE, ..*asking }, &runtime, &file, cores)?;
-    let Asked { answer, cost, latency, bystander } = ask(asking, &runtime, &file, cores)?;
+    let on = Machine { runtime: &runtime, cores, file: &file, seed };
+    let alone = in_place(&Asking { callers: Callers::One, window: ALONE, ..*asking }, &on)?;
+    let Asked { answer, cost, latency, beside } = ask(asking, &on)?;
     let us = |times: &Times, share| times.quantile_ms(share).map(|time| time * 1e3);
     let calls = latency.count() as f64;
     let mut metrics = cost.metrics();
     metrics.extend([("calls_count", calls), ("calls_per_s", calls / cost.wall.as_secs_f64())]);
     metrics.put("call_us", us(&alone.latency, 0.5));
     metrics.put("latency_p50_us", us(&latency, 0.5));
-    metrics.put("latency_p99_us", us(&latency, 0.99).filter(|_| asking.has_thousands()));
-    metrics.put("bystander_p99_us", us(&bystander, 0.99));
+    if let Some(Beside { bystander, sender }) = beside {
+        metrics.put("bystander_p99_us", us(&bystander, 0.99));
+        metrics.put("sender_p99_us", us(&sender, 0.99));
+    }
     Ok(Observation::new(format!("{answer:016x}"), metrics))
 }
 
 impl Asking {
-    /// Whether there are always enough calls for a 99th percentile.
-    fn has_thousands(&self) -> bool {
-        self.callers > 1 && !matches!(self.statement, Statement::Join { outer, inner } if outer * inner > 1_000)
-    }
-
     /// Lets all callers ask for the window, and at least once; before that to warm up.
-    fn ask(&self, database: impl Database, runtime: &Runtime, file: &Path) -> Result<Asked> {
+    fn ask(&self, database: impl Database, on: &Machine) -> Result<Asked> {
         let &Asking { statement, callers, window } = self;
         let database = Arc::new(database);
-        let call_all = |asking, start, records: Vec<Times>| {
-            let caller = |record| call_for_window(Arc::clone(&database), asking, start, record);
-            runtime.block_on(async { records.into_iter().map(caller).collect::<JoinSet<_>>().join_all().await })
+        let before = rows(on.file)?;
+        let one_after_the_other = |window, callers: usize| {
+            let start = Instant::now();
+            let caller = |_| call_for_window(Arc::clone(&database), statement, start, window);
+            sum(on.runtime.block_on(async { (0..callers).map(caller).collect::<JoinSet<_>>().join_all().await }))
         };
-        // Made before the clock starts: each takes as long as many calls.
-        let records = || (0..callers).map(|_| Times::default()).collect();
-        let before = rows(file)?;
-        let warm_up = sum(call_all(Asking { window: ALONE, ..*self }, Instant::now(), records()))?;
-        let (records, late) = (records(), Times::default());
+        let warm_up = one_after_the_other(ALONE, if callers == Callers::One { 1 } else { CALLERS })?;
         let span = Span::start();
-        let start = Instant::now();
-        let bystander = (callers > 1).then(|| stand_by(runtime, start, window, late)).transpose()?;
-        let latency = call_all(*self, start, records);
+        let (latency, beside) = match callers {
+            Callers::One => (one_after_the_other(window, 1)?, None),
+            Callers::Scheduled(per_s) => {
+                let (latency, beside) = call_on_schedule(&database, statement, &schedule(per_s, window, on), on)?;
+                (latency, Some(beside))
+            }
+        };
         let cost = span.end();
-        let (latency, bystander) = (sum(latency)?, bystander.map_or_else(|| Ok(Times::default()), |late| late())?);
-        let answer = runtime.block_on(call(&*database, statement, ROWS - 1))?;
+        let answer = on.runtime.block_on(call(&*database, statement, ROWS - 1))?;
         let written = if statement == Statement::Insert { warm_up.count() + latency.count() + 1 } else { 0 };
-        ensure!(rows(file)? == before + written, "the database does not have the {written} rows that were written");
-        Ok(Asked { answer, cost, latency, bystander })
+        ensure!(rows(on.file)? == before + written, "the database does not have the {written} rows that were written");
+        Ok(Asked { answer, cost, latency, beside })
     }
 }
 
@@ -174,22 +202,18 @@ async fn call(database: &impl Database, statement: Statement, number: i64) -> Re
 /// A caller, for the window.
 async fn call_for_window(
     database: Arc<impl Database>,
-    asking: Asking,
+    statement: Statement,
     start: Instant,
-    mut latency: Times,
+    window: Duration,
 ) -> Result<Times> {
-    let mut due = start;
+    let (mut latency, mut due) = (Times::default(), start);
     for number in (0..ROWS).cycle() {
-        call(&*database, asking.statement, number).await?;
+        call(&*database, statement, number).await?;
         let end = Instant::now();
         latency.record(end - due);
         due = end;
-        if end >= start + asking.window {
+        if end >= start + window {
             break;
-        }
-        // A task of a service waits for its next request here.
-        if asking.callers > 1 {
-            yield_now().await;
         }
     }
     Ok(latency)
@@ -202,35 +226,79 @@ fn sum(all: Vec<Result<Times>>) -> Result<Times> {
     })
 }
 
-/// Begins to send a byte to a task every period, whatever becomes of it, and returns what waits for how late each was received.
-fn stand_by(
-    runtime: &Runtime,
-    start: Instant,
-    window: Duration,
-    mut late: Times,
-) -> Result<impl FnOnce() -> Result<Times>> {
-    let (mut sender, receiver) = UnixStream::pair().context("cannot make a pair of sockets")?;
-    receiver.set_nonblocking(true)?;
-    let mut receiver = tokio::net::UnixStream::from_std(receiver)?;
-    let arrivals = u32::try_from(window.as_micros() / PERIOD.as_micros())?;
-    let receive = async move {
-        for arrival in 0..arrivals {
-            receiver.read_u8().await?;
-            late.record((start + PERIOD * arrival).elapsed());
-        }
-        io::Result::Ok(late)
-    };
-    let receiving = runtime.spawn(receive);
-    let sending = thread::spawn(move || {
-        (0..arrivals).try_for_each(|arrival| {
-            thread::sleep((start + PERIOD * arrival).saturating_duration_since(Instant::now()));
-            sender.write_all(&[0])
-        })
+/// When a byte is sent, from the start on, and to which socket: the callers', and that of the bystander after them.
+type Schedule = Vec<(Duration, usize)>;
+
+/// A byte to the bystander every period, and requests at random times, the same for every design: so many that their number is known.
+fn schedule(per_s: u32, window: Duration, on: &Machine) -> Schedule {
+    let mut rng = ChaCha8Rng::seed_from_u64(on.seed);
+    let load = u64::from(per_s) * on.cores.get().min(MOST_CORES) as u64;
+    let requests = u128::from(load) * window.as_micros() / 1_000_000;
+    let mut times: Vec<Duration> = (0..requests).map(|_| window.mul_f64(rng.random())).collect();
+    times.sort_unstable();
+    let requests = times.into_iter().zip((0..CALLERS).cycle());
+    let periods = (0..).map(|arrival| PERIOD * arrival).take_while(|due| *due < window);
+    let mut schedule: Schedule = requests.chain(periods.map(|due| (due, CALLERS))).collect();
+    schedule.sort_unstable();
+    schedule
+}
+
+/// Sends all of it from a thread of its own, whatever becomes of it, and lets tasks receive it.
+fn call_on_schedule(
+    database: &Arc<impl Database>,
+    statement: Statement,
+    schedule: &Schedule,
+    on: &Machine,
+) -> Result<(Times, Beside)> {
+    let sockets = (0..=CALLERS).map(|_| UnixStream::pair()).collect::<io::Result<Vec<_>>>();
+    let (senders, receivers): (Vec<_>, Vec<_>) = sockets.context("cannot make pairs of sockets")?.into_iter().unzip();
+    let due_at = |socket| schedule.iter().filter(move |(_, to)| *to == socket).map(|(due, _)| *due).collect::<Vec<_>>();
+    let mut receivers = receivers.into_iter().enumerate().map(|(socket, receiver)| {
+        receiver.set_nonblocking(true)?;
+        anyhow::Ok((tokio::net::UnixStream::from_std(receiver)?, due_at(socket)))
     });
-    Ok(move || {
-        sending.join().map_err(|_| anyhow!("a thread died"))??;
-        Ok(runtime.block_on(receiving)??)
-    })
+    // Made before the clock starts: each takes as long as many calls.
+    let mut times = (0..CALLERS + 2).map(|_| Times::default()).collect::<Vec<_>>().into_iter();
+    let (mut late, mut bystander) = (times.next().unwrap_or_default(), times.next().unwrap_or_default());
+    let start = Instant::now();
+    let mut calling = JoinSet::new();
+    for (receiver, mut latency) in receivers.by_ref().take(CALLERS).zip(times) {
+        let ((mut receiver, due), database) = (receiver?, Arc::clone(database));
+        calling.spawn_on(
+            async move {
+                for (due, number) in due.into_iter().zip((0..ROWS).cycle()) {
+                    receiver.read_u8().await?;
+                    call(&*database, statement, number).await?;
+                    latency.record((start + due).elapsed());
+                }
+                Ok(latency)
+            },
+            on.runtime.handle(),
+        );
+    }
+    let (mut receiver, due) = receivers.next().context("nobody stands by")??;
+    let standing_by = on.runtime.spawn(async move {
+        for due in due {
+            receiver.read_u8().await?;
+            bystander.record((start + due).elapsed());
+        }
+        io::Result::Ok(bystander)
+    });
+    let sending = thread::spawn({
+        let schedule = schedule.clone();
+        move || {
+            for (due, socket) in schedule {
+                thread::sleep((start + due).saturating_duration_since(Instant::now()));
+                late.record((start + due).elapsed());
+                (&senders[socket]).write_all(&[0])?;
+            }
+            io::Result::Ok(late)
+        }
+    });
+    let latency = sum(on.runtime.block_on(calling.join_all()))?;
+    let bystander = on.runtime.block_on(standing_by)??;
+    let sender = sending.join().map_err(|_| anyhow!("a thread died"))??;
+    Ok((latency, Beside { bystander, sender }))
 }
 
 /// How many rows the file has.

@@ -40,7 +40,7 @@ impl Study for SqliteBench {
                 Ok(Observation::new("", commits::run(batch, window, &data::folder(Self::NAME))?))
             }
             Setting::Record { samples } => Ok(record(samples)),
-            Setting::Map(asking) => map::observe(&asking, case.arm, &data::memory_folder(Self::NAME)),
+            Setting::Map(asking) => map::observe(&asking, case.arm, &data::memory_folder(Self::NAME), case.seed),
             Setting::Price(price) => prices::observe(price, case.arm, &data::memory_folder(Self::NAME)),
         }
     }

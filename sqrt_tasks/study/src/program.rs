@@ -14,7 +14,7 @@ pub fn run(through_cargo: bool) -> Result<()> {
     if through_cargo {
         command.arg("--");
     }
-    finish(command.args(["time", "--threads", "1", "--tasks", "4"]))
+    finish(command.args(["time", "--threads", "1", "--tasks", "1"]))
 }
 
 /// Builds what `cargo run` would build otherwise.

@@ -1,6 +1,7 @@
 //! One run of one test case, checked before it counts.
 
 use std::num::NonZero;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use sqrt_tasks::cpu::{self, Cores};
@@ -11,6 +12,9 @@ use study_kit::{Metrics, Observation, Scenario, Span, Study, TestCase, Turn, Tur
 use crate::cases::{self, SCENARIOS, Setting, Tasks};
 use crate::job::Job;
 use crate::program;
+
+/// A task alone is timed for so long.
+const ALONE: Duration = Duration::from_millis(5);
 
 /// The study.
 pub struct SqrtTasks;
@@ -24,8 +28,9 @@ impl Study for SqrtTasks {
     // Its duets are judged by the margin of whole runs.
     const DUET_HANDICAP: f64 = 1.10;
 
+    // Processes differ as much as pairs do: many short ones tell more than few long ones.
     fn pairs(_setting: &Setting, _arm: &str) -> usize {
-        12
+        6
     }
 
     /// Makes sure that `cargo run` finds nothing left to build; the other scenarios need no input.
@@ -83,7 +88,7 @@ impl Bench {
     }
 
     fn sample(&self, case: &TestCase<'_, Setting>) -> Result<Observation> {
-        let Tasks { count, len, rounds, clock, .. } = self.tasks;
+        let Tasks { count, len, rounds, clock, alone, .. } = self.tasks;
         if rounds > 1 {
             // Memory and code are then what they are in a program that has run for a while.
             settle_allocator();
@@ -108,10 +113,14 @@ impl Bench {
             ("task_roots_count", len as f64),
             ("threads_count", threads as f64),
             ("task_ns", work_s * 1e9 / tasks),
-            ("task_core_us", of_cores * 1e6 / tasks),
             ("thread_s", of_threads),
             ("core_s", of_cores),
         ]);
+        // The map has its x from this arm.
+        if alone && self.executor == Executor::StaticSplit {
+            let begin = Instant::now();
+            metrics.put("task_alone_us", self.alone_s(|| begin.elapsed())? * 1e6);
+        }
         metrics.put("smt_thread_s", (cores.physical < cores.threads).then_some(of_threads));
         metrics.put("root_cpu_ns", metrics.get("cpu_s").map(|cpu_s| cpu_s * 1e9 / roots.max(1.0)));
         if clock && let Some(hz) = cpu::frequency_hz(busy) {
@@ -125,6 +134,21 @@ impl Bench {
         Ok(Observation::new(self.digest(), metrics))
     }
 
+    /// What the work of one task takes on this thread while nothing else runs, in seconds by `now`: of so many in a row that they last.
+    fn alone_s(&self, now: impl Fn() -> Duration) -> Result<f64> {
+        let mut count = 1;
+        loop {
+            let begin = now();
+            let results: Vec<f64> = (0..count).map(|_| self.job.run(0)).collect();
+            let took = now().saturating_sub(begin);
+            self.job.check(&results)?;
+            if took >= ALONE {
+                return Ok(took.as_secs_f64() / f64::from(count));
+            }
+            count *= 2;
+        }
+    }
+
     /// Every task is there and returned what it had to.
     fn verify(&self, results: &[f64]) -> Result<()> {
         let (found, asked) = (results.len(), self.tasks.count);
@@ -136,5 +160,33 @@ impl Bench {
     /// checksums of blocks are others, so that each was compared with its own by [`Job::check`].
     fn digest(&self) -> String {
         format!("{}x{:.9e}", self.tasks.count, kernel::expected_sum(self.tasks.len))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use study_kit::case::find;
+
+    use super::*;
+
+    #[test]
+    fn the_duration_of_a_task_alone_does_not_depend_on_how_many_tasks_and_threads_there_are() {
+        let Setting::Tasks(tasks) = find(SCENARIOS, "map_1k").unwrap().setting else { panic!("no tasks") };
+        let alone = |count, threads: usize| {
+            let tasks = Tasks { count, ..tasks };
+            let job = Job::new(tasks.work, tasks.len, threads);
+            let threads = NonZero::new(threads).unwrap();
+            let ticks = Cell::new(0);
+            let now = || {
+                ticks.set(ticks.get() + 1);
+                Duration::from_millis(ticks.get() * 8)
+            };
+            Bench { tasks, executor: Executor::StaticSplit, threads, job }.alone_s(now).unwrap()
+        };
+        for (count, threads) in [(1, 1), (4, 1), (4, 64), (100, 64)] {
+            assert!((alone(count, threads) - 0.008).abs() < 1e-9, "{count} tasks on {threads} threads");
+        }
     }
 }

@@ -37,7 +37,7 @@ fn a_duet_records_its_pairs() {
     let record = record("run --scenario half_1 --arm sys_thread_1 --versus sys_thread_1@aa --block 1");
     assert_eq!((&record["arm"], &record["versus"]), (&"sys_thread_1".into(), &"sys_thread_1@aa".into()));
     let pairs = record["pairs"].as_array().unwrap();
-    assert_eq!(pairs.len(), 12);
+    assert_eq!(pairs.len(), 6);
     for pair in pairs {
         assert!(pair["order"] == "ab" || pair["order"] == "ba");
         assert!(pair["a_s"].as_f64().unwrap() > 0.0 && pair["b_s"].as_f64().unwrap() > 0.0);
