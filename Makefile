@@ -24,7 +24,7 @@ REPORTS := $(STUDIES:%=report-%)
 ORIGINALS := $(STUDIES:%=originals-%)
 CHECKS  := $(CRATES:%=check-%)
 # Static pattern rules below: a plain pattern cannot be phony, and a file of that name would skip it silently.
-.PHONY: help all-reports plan prices calibrate report setup test smoke fuzz clean originals $(ORIGINALS) $(MEASURE) $(MAPS) $(CLAIMS) $(REPORTS) $(CHECKS)
+.PHONY: help all-reports plan prices goals calibrate report setup test smoke fuzz clean originals $(ORIGINALS) $(MEASURE) $(MAPS) $(CLAIMS) $(REPORTS) $(CHECKS)
 
 ##@ Measure
 
@@ -37,6 +37,9 @@ plan: ## Print what all-reports would run, and for how long
 
 prices: $(TOOLS) ## Measure what one handoff costs, print the table and write it into the pages: minutes
 	@scripts/all-reports.sh --prices $(PLAN_FLAG) $(STUDIES)
+
+goals: $(TOOLS) ## Measure the crates against their aims and what a user would pick instead, into STUDY/study/README.md
+	@scripts/all-reports.sh --goals $(PLAN_FLAG) $(STUDIES)
 
 $(MAPS): map-%: $(TOOLS) ## Measure what each design of one study costs around the published settings, print it and write it into the pages
 	@scripts/all-reports.sh --maps $(PLAN_FLAG) $*

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Does:   measures the studies, first what README.md shows of all, then the rest one after the other, or calibrates them, or measures their prices
-#         or maps alone; after each step it writes the report and prints the answers, the prices or the maps.
+# Does:   measures the studies, first what README.md shows of all, then the rest one after the other, or calibrates them, or measures their prices,
+#         maps or goals alone; after each step it writes the report and prints the answers, the prices, the maps or the goals.
 # Reads:  the studies; TRIALS (config.sh).
 # Writes: results/, REPORT.md, docs/evidence/, charts/, and what is marked in the README files.
 # shellcheck source=lib.sh
@@ -8,9 +8,9 @@ source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/all-reports.sh [--profile quick|full | --prices | --maps | --calibrate] [--plan] STUDY...
+usage: scripts/all-reports.sh [--profile quick|full | --prices | --maps | --goals | --calibrate] [--plan] STUDY...
 --prices measures what one handoff costs and nothing else, in the studies that have prices; --maps likewise what each design costs around the
-published settings.
+published settings, --goals how far the crates are from their aims, beside what a user would pick.
 --calibrate repeats A/A controls of each study TRIALS times instead (default 20): the report says how often the method was wrong.
 With --plan it only prints what would run and how long it takes; exit code 1: a study exceeds its budget.
 EOF
@@ -31,7 +31,7 @@ main() {
       -h | --help) usage; exit 0 ;;
       --plan) plan_only=yes ;;
       --calibrate) part=(--calibrate "$TRIALS") PROFILE=quick ;;
-      --prices | --maps) part=("$1") said=$1 PROFILE=quick ;;
+      --prices | --maps | --goals) part=("$1") said=$1 PROFILE=quick ;;
       --profile) [ $# -gt 1 ] || die '--profile takes a value'; PROFILE=$2; shift ;;
       -*) usage >&2; exit 2 ;;
       *) studies+=("$1") ;;

@@ -52,8 +52,8 @@ export AWAIT_OR_NOT_DATA=${AWAIT_OR_NOT_DATA:-$ROOT/target/data}
 say() { printf '%s\n' "$*" >&2; }
 # Exit code 2 is "could not run"; 1 is kept for "ran, and found failures".
 die() { say "error: $*"; exit 2; }
-# has prices|maps STUDY: whether claims.toml has some.
-has() { grep -qx "\[\[${1%s}\]\]" "$2/study/claims.toml"; }
+# has prices|maps|goals STUDY: whether claims.toml has some.
+has() { grep -qxE "\[\[${1%s}\]\]|${1%s} = \[" "$2/study/claims.toml"; }
 # need TOOL REMEDY
 need() { command -v "$1" >/dev/null || die "$1 was not found: $2"; }
 # need_rust: a Rust that is new enough, and a cargo that builds what it builds for everyone.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does:   measures one study: every run of its plan once, through hyperfine; resumes what was interrupted.
 # Reads:  STUDY/study/{claims.toml,builds.tsv} and the verbs `arms` and `prepare` of STUDY_study.
-# Writes: results/.partial/STUDY-PROFILE[-only|-prices|-maps]/ on the way, results/STUDY/STAMP-PROFILE/ at the end (smoke: target/smoke-results/; --first:
+# Writes: results/.partial/STUDY-PROFILE[-only|-prices|-maps|-goals]/ on the way, results/STUDY/STAMP-PROFILE/ at the end (smoke: target/smoke-results/; --first:
 #         target/first-results/).
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -16,8 +16,8 @@ source "$SCRIPTS/runs.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/measure.sh STUDY [--profile smoke|quick|full|originals] [--only SCENARIO[,SCENARIO...] | --claim ID | --prices | --maps | --calibrate N |
-                          --first] [--close]
+usage: scripts/measure.sh STUDY [--profile smoke|quick|full|originals] [--only SCENARIO[,SCENARIO...] | --claim ID | --prices | --maps | --goals |
+                          --calibrate N | --first] [--close]
        scripts/measure.sh STUDY... [the same] --plan
 Measures the study and seals the samples in a folder of its own. Ctrl-C is safe: the same command goes on later.
 --plan only prints the test cases, blocks and seconds; it exits 1 if they exceed a study's budget.
@@ -26,7 +26,7 @@ Measures the study and seals the samples in a folder of its own. Ctrl-C is safe:
 --only measures these scenarios of the profile originals. No budget binds them.
 --claim measures what one claim asks for, and prints what it says here, what the hosts say and what was published; the samples stay
 in target/, the report knows nothing of them.
---prices and --maps measure only what the prices, or the maps, of claims.toml ask for; the report takes it for a quick round of them.
+--prices, --maps and --goals measure only what the prices, maps or goals of claims.toml ask for; the report takes it for a round of them.
 --calibrate runs the cheapest A/A controls only, all their blocks N times; the report says how often the method was wrong.
 Exit codes: 0 done, 1 done but some runs failed, 2 could not measure, 130 interrupted. Knobs: scripts/config.sh.
 EOF
@@ -43,7 +43,7 @@ parse() {
       --profile) [ $# -gt 1 ] || die '--profile takes a value'; PROFILE=$2; shift ;;
       --only) [ -n "${2:-}" ] || die '--only takes scenarios, separated by commas'; only=$2; shift ;;
       --claim) [ -n "${2:-}" ] || die '--claim takes the id of a claim'; claim=$2; shift ;;
-      --prices | --maps) alone=${1#--} ;;
+      --prices | --maps | --goals) alone=${1#--} ;;
       --calibrate) [ -n "${2:-}" ] || die '--calibrate takes a number of trials'; trials=$2; shift ;;
       -* | '') usage >&2; exit 2 ;;
       *) studies+=("$1") ;;
@@ -70,7 +70,9 @@ parse() {
   fi
   if [ -n "$alone" ]; then
     [ -z "$only$trials$claim" ] || die "--$alone says what is measured: leave out --only, --claim and --calibrate"
-    [ "$PROFILE" = quick ] || die "--$alone is of the profile quick"
+    [ "$PROFILE" = quick ] || die "--$alone is of no other profile"
+    # No other profile measures goals.
+    if [ "$alone" = goals ]; then PROFILE=full; fi
   fi
   layouts=$(layouts_here)
   part=(${only:+--only "$only"} ${trials:+--calibrate "$trials"})

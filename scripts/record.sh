@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does:   begins, resumes and seals the folder that a measurement fills; sourced by measure.sh, which sets the variables.
 # Reads:  STUDY/study/{claims.toml,builds.tsv} and the verb `arms` of STUDY_study.
-# Writes: results/.partial/STUDY-PROFILE[-only|-calibration|-claim|-prices|-maps]/ (the record), the same with .work (binaries, scratch), results/STUDY/STAMP-PROFILE/.
+# Writes: results/.partial/STUDY-PROFILE[-only|-calibration|-claim|-prices|-maps|-goals]/ (the record), the same with .work (binaries, scratch), results/STUDY/STAMP-PROFILE/.
 # shellcheck shell=bash disable=SC2154  # study, program, home, report, results, record, work, plan_only, layouts, only, trials, claim, alone and terms are set by measure.sh
 
 # Puts into folder $1 what the measurement starts from: claims, cases and a copy of each binary, which no later build can change.
@@ -30,10 +30,14 @@ stage() {
   [ -z "$KEEP_VARIABLES" ] || kept_variables >>"$1/identity"
 }
 
-# What is asked: all of claims.toml, its prices or maps alone, or the one claim in $claim with what it explains. Nothing else is then judged or guarded.
+# What is asked: all of claims.toml, its prices, maps or goals alone, or the one claim in $claim with what it explains. Nothing else is then judged or guarded.
 claims() {
   if [ -n "$alone" ]; then
-    awk -v head="[[${alone%s}]]" '/^\[/ { heads++; take = $0 == head } take || (!heads && /^(schema|study|scope) = /)' "$home/claims.toml"
+    # Entries are tables, or lines of a list that stands before the first table.
+    awk -v name="${alone%s}" '
+      /^\[/ { heads++; take = $0 == "[[" name "]]" }
+      !heads && /^[a-z]+ = / { take = $0 == name " = [" || /^(schema|study|scope) = / }
+      take' "$home/claims.toml"
     return
   fi
   if [ -z "$claim" ]; then cat "$home/claims.toml"; return; fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does:   checks the recorded results and writes the report from the newest of each study; measures nothing.
 # Reads:  results/, STUDY/study/{claims.toml,page.toml}.
-# Writes: REPORT.md, docs/evidence/, charts/, the marked blocks of README.md and the goals in STUDY/README.md (below --into: the same there).
+# Writes: REPORT.md, docs/evidence/, charts/, the marked blocks of README.md and the goals in STUDY/study/README.md (below --into: the same there).
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -35,7 +35,7 @@ main() {
   report=$(binary report tool)
   # A study that has not been measured yet has no goals to write.
   for study in "$@"; do
-    if compgen -G "$RESULTS/$study/*/SHA256SUMS" >/dev/null; then files+=("$study/README.md"); fi
+    if compgen -G "$RESULTS/$study/*/SHA256SUMS" >/dev/null; then files+=("$study/study/README.md"); fi
   done
   for file in "${files[@]}"; do
     [ -f "$file" ] || continue
