@@ -72,6 +72,7 @@ parse() {
     [ -z "$only$trials$claim" ] || die "--$alone says what is measured: leave out --only, --claim and --calibrate"
     [ "$PROFILE" = quick ] || die "--$alone is of the profile quick"
   fi
+  need_linux
   layouts=$(layouts_here)
   part=(${only:+--only "$only"} ${trials:+--calibrate "$trials"})
   terms=(--layouts "$layouts" ${part[@]+"${part[@]}"})
