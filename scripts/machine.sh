@@ -10,24 +10,30 @@ fact() { printf '%s\t%s\t%s\n' "$1" "$(printf '%s' "$2" | tr -d '\000-\037' | tr
 kernel_value() { cat "$1" 2>/dev/null || true; }
 first_match() { awk -F '[:=] *' -v key="$1" '$1 ~ "^" key "[ \t]*$" { print $2; exit }' "$2" 2>/dev/null || true; }
 
+cpuinfo=/proc/cpuinfo
 hardware() {
-  local lscpu threads memory vendor
+  local lscpu threads memory vendor flags
   lscpu=$(lscpu 2>/dev/null || true)
   from_lscpu() { first_match "$1" <(printf '%s\n' "$lscpu"); }
-  fact cpu_model "$(from_lscpu 'Model name')" 'lscpu does not tell it'
-  fact cpu_family "$(from_lscpu 'CPU family')" 'lscpu does not tell it'
-  fact cpu_model_number "$(from_lscpu 'Model')" 'lscpu does not tell it'
-  fact cpu_stepping "$(from_lscpu 'Stepping')" 'lscpu does not tell it'
+  # Where lscpu fails for want of /sys, the kernel still tells what an x86 processor is.
+  processor() { fact "$1" "$(from_lscpu "$2" | grep . || first_match "$3" "$cpuinfo")" 'neither lscpu nor the kernel tells it'; }
+  processor cpu_model 'Model name' 'model name'
+  processor cpu_family 'CPU family' 'cpu family'
+  processor cpu_model_number Model model
+  processor cpu_stepping Stepping stepping
   threads=$(kernel_value /sys/devices/system/cpu/smt/active)
   case $threads in 1) threads=on ;; 0) threads=off ;; esac
   fact smt "$threads" 'the kernel does not tell it'
   fact governor "$(kernel_value /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor)" 'the kernel offers no frequency scaling here'
   vendor=$(from_lscpu 'Hypervisor vendor')
-  # Only an x86 processor says whether there is one.
-  case $vendor/$(from_lscpu Architecture) in
-    /x86_64) if from_lscpu Flags | grep -qw hypervisor; then vendor='of an unknown vendor'; else vendor=none; fi ;;
+  # Only an x86 processor, which has flags, says whether there is one.
+  flags=$(first_match flags "$cpuinfo")
+  case "$vendor/ $flags " in
+    "/  ") ;;
+    /*' hypervisor '*) vendor='of an unknown vendor' ;;
+    /*) vendor=none ;;
   esac
-  fact hypervisor "$vendor" 'lscpu does not tell it'
+  fact hypervisor "$vendor" 'neither lscpu nor the kernel tells it'
   memory=$(first_match MemTotal /proc/meminfo)
   fact memory_kib "${memory%% *}" 'there is no /proc/meminfo'
 }
