@@ -34,7 +34,7 @@ uninterrupted() { (trap '' INT TERM HUP; exec "$@"); }
 # It is opened for reading, so that a file of another user serves as well; only the pid cannot be written into that one.
 lock() {
   local holder
-  command -v flock >/dev/null || { lock_by_folder "$MEASURING_LOCK.d"; return; }
+  need flock 'install util-linux'
   # Whoever is first makes it readable for all. What is no file is refused below.
   [ -e "$MEASURING_LOCK" ] || (set -o noclobber; umask 022; : >"$MEASURING_LOCK") 2>/dev/null || true
   if [ ! -f "$MEASURING_LOCK" ] || ! { exec 9<"$MEASURING_LOCK"; } 2>/dev/null; then
@@ -51,19 +51,6 @@ lock() {
 }
 # build ARGUMENT...: build.sh, without the lock: what a build leaves behind, like the server of a compiler cache, must not hold it.
 build() { "$SCRIPTS/build.sh" "$@" 9>&-; }
-# Where flock is missing (macOS): making a folder is atomic, too.
-lock_by_folder() {
-  local holder
-  if ! mkdir "$1" 2>/dev/null; then
-    holder=$(cat "$1/pid" 2>/dev/null || true)
-    if [ -z "$holder" ] || alive "$holder"; then refuse "$holder" "if none is, remove $1"; fi
-    rm -rf "$1"
-    mkdir "$1" || refuse ''
-  fi
-  echo $$ >"$1/pid"
-  # shellcheck disable=SC2064  # the path of now is meant
-  trap "rm -rf '${1//\'/\'\\\'\'}'" EXIT
-}
 alive() { kill -0 "$1" 2>/dev/null || [ -d "/proc/$1" ]; }
 refuse() { die "another measurement is under way on this machine (pid ${1:-unknown}): wait until it ends, or stop it with Ctrl-C${2:+ ($2)}"; }
 
@@ -77,9 +64,8 @@ progress() {
   fi
 }
 
-# Cores at work or taken away by the hypervisor over 2 s; where /proc does not tell, the load average.
+# Cores at work or taken away by the hypervisor over 2 s.
 busy_cores() {
-  if [ ! -r /proc/stat ]; then sleep 2; load_average; return; fi
   { head -n 1 /proc/stat; sleep 2; head -n 1 /proc/stat; } |
     awk -v hertz="$(getconf CLK_TCK)" '{ busy[NR] = $2 + $3 + $4 + $7 + $8 + $9 } END { printf "%.2f", (busy[2] - busy[1]) / hertz / 2 }'
 }

@@ -54,6 +54,8 @@ say() { printf '%s\n' "$*" >&2; }
 die() { say "error: $*"; exit 2; }
 # has prices|maps|goals STUDY: whether claims.toml has some.
 has() { grep -qxE "\[\[${1%s}\]\]|${1%s} = \[" "$2/study/claims.toml"; }
+# need_linux: what measures, and what tests it, reads /proc; `make report` reads results alone.
+need_linux() { [ "$(uname -s)" = Linux ] || die "this needs Linux, not $(uname -s): run it in a virtual machine or a container (make report works anywhere)"; }
 # need TOOL REMEDY
 need() { command -v "$1" >/dev/null || die "$1 was not found: $2"; }
 # need_rust: a Rust that is new enough, and a cargo that builds what it builds for everyone.
@@ -101,8 +103,6 @@ sha256() { if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum 
 quote() { printf "'%s'" "${1//\'/\'\\\'\'}"; }
 count_lines() { if [ -f "$1" ]; then wc -l <"$1" | tr -d ' '; else echo 0; fi; }
 has_results() { compgen -G "$RESULTS/*/*/SHA256SUMS" >/dev/null; }
-
-load_average() { if [ -r /proc/loadavg ]; then cut -d ' ' -f 1 /proc/loadavg; else sysctl -n vm.loadavg | tr -d '{}' | awk '{ print $1 }'; fi; }
 
 # What measures a study is the package STUDY_study in STUDY/study/; it, the kit and the report are the workspace of the root.
 # name_package PACKAGE: sets `named` to the cargo arguments that name it.

@@ -1,44 +1,53 @@
 #!/usr/bin/env bash
 # Does:   describes the machine, its speed, limits and tools, before and after a measurement; sourced by measure.sh, which sets the variables.
-# Reads:  /proc, /sys or sysctl; the versions of the tools; FOLDER.work/ (binaries, seed).
+# Reads:  /proc, /sys; the versions of the tools; FOLDER.work/ (binaries, seed).
 # Writes: FOLDER.work/facts.tsv and from it machine.json by `report machine`, without host name, user name or absolute path.
 # shellcheck shell=bash disable=SC2154  # study, program, report, record and work are set by measure.sh, waited_s by wait_for_quiet
 
 # fact NAME VALUE REASON: one value; when it is empty, the reason says why it could not be read.
 fact() { printf '%s\t%s\t%s\n' "$1" "$(printf '%s' "$2" | tr -d '\000-\037' | tr '\t' ' ')" "$3" >>"$facts"; }
-# Linux keeps most values in files, macOS in sysctl.
-kernel_value() { if [ -r "$1" ]; then cat "$1"; elif [ -n "${2:-}" ]; then sysctl -n "$2" 2>/dev/null || true; fi; }
+# A container may hide a file, or show one that cannot be read.
+kernel_value() { cat "$1" 2>/dev/null || true; }
 first_match() { awk -F '[:=] *' -v key="$1" '$1 ~ "^" key "[ \t]*$" { print $2; exit }' "$2" 2>/dev/null || true; }
 
+cpuinfo=/proc/cpuinfo
 hardware() {
-  local lscpu threads memory
+  local lscpu threads memory vendor flags
   lscpu=$(lscpu 2>/dev/null || true)
   from_lscpu() { first_match "$1" <(printf '%s\n' "$lscpu"); }
-  fact cpu_model "$(sysctl -n machdep.cpu.brand_string 2>/dev/null || from_lscpu 'Model name')" 'lscpu does not tell it'
-  fact cpu_family "$(kernel_value '' machdep.cpu.family | grep . || from_lscpu 'CPU family')" 'lscpu does not tell it'
-  fact cpu_model_number "$(kernel_value '' machdep.cpu.model | grep . || from_lscpu 'Model')" 'lscpu does not tell it'
-  fact cpu_stepping "$(kernel_value '' machdep.cpu.stepping | grep . || from_lscpu 'Stepping')" 'lscpu does not tell it'
+  # Where lscpu fails for want of /sys, the kernel still tells what an x86 processor is.
+  processor() { fact "$1" "$(from_lscpu "$2" | grep . || first_match "$3" "$cpuinfo")" 'neither lscpu nor the kernel tells it'; }
+  processor cpu_model 'Model name' 'model name'
+  processor cpu_family 'CPU family' 'cpu family'
+  processor cpu_model_number Model model
+  processor cpu_stepping Stepping stepping
   threads=$(kernel_value /sys/devices/system/cpu/smt/active)
   case $threads in 1) threads=on ;; 0) threads=off ;; esac
   fact smt "$threads" 'the kernel does not tell it'
   fact governor "$(kernel_value /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor)" 'the kernel offers no frequency scaling here'
-  if [ -z "$lscpu" ]; then fact hypervisor '' 'lscpu is missing'; else
-    fact hypervisor "$(from_lscpu 'Hypervisor vendor' | grep . || { grep -qw hypervisor /proc/cpuinfo && echo 'of an unknown vendor' || echo none; })" ''
-  fi
+  vendor=$(from_lscpu 'Hypervisor vendor')
+  # Only an x86 processor, which has flags, says whether there is one.
+  flags=$(first_match flags "$cpuinfo")
+  case "$vendor/ $flags " in
+    "/  ") ;;
+    /*' hypervisor '*) vendor='of an unknown vendor' ;;
+    /*) vendor=none ;;
+  esac
+  fact hypervisor "$vendor" 'neither lscpu nor the kernel tells it'
   memory=$(first_match MemTotal /proc/meminfo)
   fact memory_kib "${memory%% *}" 'there is no /proc/meminfo'
 }
 
 system() {
   mkdir -p "$AWAIT_OR_NOT_DATA"
-  fact os "$(first_match PRETTY_NAME /etc/os-release | tr -d '"' | grep . || sw_vers -productVersion 2>/dev/null || true)" 'there is no /etc/os-release'
+  fact os "$(first_match PRETTY_NAME /etc/os-release | tr -d '"')" 'there is no /etc/os-release'
   fact kernel "$(uname -srm)" ''
   fact libc "$(getconf GNU_LIBC_VERSION 2>/dev/null || true)" 'getconf does not tell it (not glibc)'
   fact data_filesystem "$(stat -f -c %T "$AWAIT_OR_NOT_DATA" 2>/dev/null || true)" 'stat does not tell it'
   fact nofile_soft_count "$(ulimit -Sn)" ''
   fact nofile_hard_count "$(ulimit -Hn)" ''
   fact max_map_count "$(kernel_value /proc/sys/vm/max_map_count)" 'the kernel has no such limit'
-  fact somaxconn_count "$(kernel_value /proc/sys/net/core/somaxconn kern.ipc.somaxconn)" 'the kernel does not tell it'
+  fact somaxconn_count "$(kernel_value /proc/sys/net/core/somaxconn)" 'the kernel does not tell it'
   fact transparent_huge_pages "$(kernel_value /sys/kernel/mm/transparent_hugepage/enabled | sed 's/.*\[\(.*\)\].*/\1/')" 'the kernel has none'
 }
 
@@ -82,7 +91,7 @@ probe() {
 # What others do to the machine: load, and the clock ticks that the hypervisor gives away.
 disturbance() {
   fact "date_$1_utc" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" ''
-  fact "load_$1" "$(load_average)" 'the kernel does not tell it'
+  fact "load_$1" "$(kernel_value /proc/loadavg | cut -d ' ' -f 1)" 'the kernel does not tell it'
   ticks "$1"
 }
 ticks() {

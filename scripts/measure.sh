@@ -74,6 +74,7 @@ parse() {
     # No other profile measures goals.
     if [ "$alone" = goals ]; then PROFILE=full; fi
   fi
+  need_linux
   layouts=$(layouts_here)
   part=(${only:+--only "$only"} ${trials:+--calibrate "$trials"})
   terms=(--layouts "$layouts" ${part[@]+"${part[@]}"})

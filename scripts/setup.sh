@@ -56,7 +56,7 @@ check_test_tools() {
     rustup component add rustfmt clippy || die 'rustfmt and clippy are missing: rustup component add rustfmt clippy'
   fi
   found shellcheck command -v shellcheck ||
-    missing 'shellcheck (checks the scripts)' 'sudo apt-get install -y shellcheck, or brew install shellcheck'
+    missing 'shellcheck (checks the scripts)' 'sudo apt-get install -y shellcheck'
 }
 
 # validator PACKAGE PROGRAM...: one of the programs is there, or its package can be installed.
@@ -116,9 +116,10 @@ main() {
     *) usage >&2; exit 2 ;;
   esac
   check_disk
+  need_linux
   need_rust
   check_hyperfine
-  found time find_gnu_time || missing 'GNU time (the cross-check of peak memory)' 'sudo apt-get install -y time, or brew install gnu-time'
+  found time find_gnu_time || missing 'GNU time (the cross-check of peak memory)' 'sudo apt-get install -y time'
   if [ "${1:-}" = --test ]; then check_test_tools; check_zip_validators; fi
   if [ "${1:-}" = --test ] || [ "$PROFILE" = full ]; then check_pyarrow missing; fi
 }

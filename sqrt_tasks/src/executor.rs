@@ -22,7 +22,7 @@ pub enum Executor {
     AsyncAwait,
     /// tokio's threads, given tasks from outside and joined by futures' `join_all` (published).
     Tokio,
-    /// A thread per task, whatever number of threads is asked for; at most [`MOST_THREADS`] at once.
+    /// A thread per task, whatever number of threads is asked for; at most [`MOST_THREADS`] at once, or twice that number if it is more.
     ThreadPerTask,
     /// Threads that each get an equal share in advance.
     StaticSplit,
@@ -40,7 +40,7 @@ pub enum Executor {
     RayonSpawn,
 }
 
-/// So many threads [`Executor::ThreadPerTask`] has at once. Their stacks are what glibc keeps for the next thread; with a thousand at once,
+/// So many threads [`Executor::ThreadPerTask`] has at once on few cores. Their stacks are what glibc keeps for the next thread; with a thousand at once,
 /// each stack is mapped anew, and a thread costs half as much again.
 pub const MOST_THREADS: usize = 16;
 
@@ -82,7 +82,7 @@ impl Executor {
         let threads = threads.get();
         let results = match self {
             Executor::SysThread => threads::from_queue(threads, tasks, &guard),
-            Executor::ThreadPerTask => threads::per_task(tasks, &guard),
+            Executor::ThreadPerTask => threads::per_task(MOST_THREADS.max(2 * threads), tasks, &guard),
             Executor::StaticSplit => threads::static_split(threads, tasks, &guard),
             Executor::AtomicCounter => threads::from_counter(threads, tasks, &guard),
             Executor::AsyncAwait => Ok(runtime::joined(tasks, &guard)),

@@ -18,15 +18,14 @@ pub struct Level {
 impl Level {
     /// What this processor can do, the best first.
     pub fn available() -> Vec<Level> {
-        let mut levels = Vec::new();
+        // What every processor of the architecture has: two lanes on x86_64 and aarch64.
+        let baseline = Level { name: "baseline", sum: sum_in_lanes, roots: roots_in_lanes };
         // Four lanes.
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
-            levels.push(Level { name: "avx2", sum: sum_avx2, roots: roots_avx2 });
+            return vec![Level { name: "avx2", sum: sum_avx2, roots: roots_avx2 }, baseline];
         }
-        // What every processor of the architecture has: two lanes on x86_64 and aarch64.
-        levels.push(Level { name: "baseline", sum: sum_in_lanes, roots: roots_in_lanes });
-        levels
+        vec![baseline]
     }
 
     /// The best that this processor can do.

@@ -2,7 +2,9 @@
 
 use std::num::NonZero;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use sqrt_tasks::executor::MOST_THREADS;
@@ -73,4 +75,20 @@ fn more_tasks_than_threads_may_live_at_once() {
         assert!(counts.iter().all(|&count| count == 1), "{executor}");
         assert_eq!(results.unwrap(), numbered(tasks), "{executor}");
     }
+}
+
+#[test]
+fn a_thread_per_task_is_enough_for_all_of_many_cores() {
+    let cores = 3 * MOST_THREADS;
+    let there = Arc::new(AtomicUsize::new(0));
+    let end = Instant::now() + Duration::from_mins(1);
+    let wait_for_all = move |_| {
+        there.fetch_add(1, Ordering::Relaxed);
+        while there.load(Ordering::Relaxed) < cores && Instant::now() < end {
+            thread::sleep(Duration::from_millis(1));
+        }
+        there.load(Ordering::Relaxed) as f64
+    };
+    let results = Executor::ThreadPerTask.run(NonZero::new(cores).unwrap(), cores, wait_for_all).unwrap();
+    assert_eq!(results, vec![cores as f64; cores]);
 }

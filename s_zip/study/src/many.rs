@@ -58,8 +58,9 @@ pub fn execute(
             let next = Mutex::new(files.iter());
             let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
             let work = || iter::from_fn(take).map(write).collect::<Result<Vec<_>>>();
-            let cores = thread::available_parallelism().map_or(1, NonZero::get);
-            Ok(on_threads(iter::repeat_n(work, cores))?.into_iter().flatten().collect())
+            // A thread without an archive would only cost its start.
+            let threads = thread::available_parallelism().map_or(1, NonZero::get).min(files.len());
+            Ok(on_threads(iter::repeat_n(work, threads))?.into_iter().flatten().collect())
         }
         Together::Concurrent => driver.run(in_tasks(arm, input, files, files.len())),
     }

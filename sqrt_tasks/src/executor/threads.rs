@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, ScopedJoinHandle, scope};
 
-use super::{Guard, MOST_THREADS, Results, Task, TaskError};
+use super::{Guard, Results, Task, TaskError};
 
 /// Runs the tasks on so many threads, each of which takes `next` until there is none.
 fn taken(threads: usize, tasks: usize, guard: &Guard<impl Task>, next: impl Fn() -> Option<usize> + Sync) -> Results {
@@ -56,14 +56,14 @@ pub(super) fn static_split(threads: usize, tasks: usize, guard: &Guard<impl Task
     Ok(results)
 }
 
-pub(super) fn per_task(tasks: usize, guard: &Guard<impl Task>) -> Results {
+pub(super) fn per_task(at_once: usize, tasks: usize, guard: &Guard<impl Task>) -> Results {
     // A guarded task does not panic, so that every thread returns.
     let join = |task, handle: ScopedJoinHandle<'_, f64>| handle.join().map_err(|_| TaskError::Lost(task));
     let mut results = Vec::with_capacity(tasks);
     scope(|scope| {
-        let mut running = VecDeque::with_capacity(tasks.min(MOST_THREADS));
+        let mut running = VecDeque::with_capacity(tasks.min(at_once));
         for task in 0..tasks {
-            if running.len() == MOST_THREADS
+            if running.len() == at_once
                 && let Some(oldest) = running.pop_front()
             {
                 results.push(join(results.len(), oldest)?);

@@ -2,11 +2,12 @@
 
 use std::num::NonZero;
 
-use sqrt_tasks::cpu::Cores;
 use sqrt_tasks::work::PUBLISHED_LEN;
 use sqrt_tasks::{Executor, Work as Plain};
 use study_kit::price::Table;
 use study_kit::{Scenario, always, full, measured, originals, quick, smoke, smoke_quick};
+
+use Grows::{Never, ToCores, ToThreads, WithCores};
 
 use crate::job::{COLLECT, VECTOR, Work};
 use crate::prices;
@@ -25,8 +26,10 @@ pub enum Setting {
 /// Tasks in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tasks {
-    /// How many at once.
+    /// How many at once, on two cores.
     pub count: usize,
+    /// What more cores make of that.
+    pub grows: Grows,
     /// Roots that each finds.
     pub len: usize,
     /// How often all are run, on new threads each time; with more than one, after an unrecorded one.
@@ -38,6 +41,40 @@ pub struct Tasks {
     /// Whether the work of one task is timed alone, too.
     pub alone: bool,
 }
+
+/// How many tasks there are on more cores than two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grows {
+    /// As many: what was published, and what one thread does.
+    Never,
+    /// The next multiple of the cores: none of them is idle while others end the last tasks.
+    ToCores,
+    /// The next multiple of the threads that are [`over`] them.
+    ToThreads,
+    /// As many per core: the time on all cores stays the same.
+    WithCores,
+}
+
+impl Tasks {
+    /// Those of so many cores.
+    pub fn on(self, cores: usize) -> Tasks {
+        let count = match self.grows {
+            Grows::Never => self.count,
+            Grows::ToCores => self.count.next_multiple_of(cores),
+            Grows::ToThreads => self.count.next_multiple_of(over(cores)),
+            Grows::WithCores => (self.count * cores).div_ceil(2).min(MOST_TASKS).max(self.count),
+        };
+        Tasks { count, ..self }
+    }
+
+    /// How many of `threads`, or cores, have a task on average from the first to the last.
+    pub fn keep_busy(self, threads: usize) -> f64 {
+        self.count as f64 / self.count.div_ceil(threads) as f64
+    }
+}
+
+/// Tasks of a runtime that are there at once take some 200 bytes each.
+const MOST_TASKS: usize = 1_000_000;
 
 /// Who runs tasks, what they do, on how many threads.
 pub type Arm = (Executor, Work, NonZero<usize>);
@@ -57,15 +94,13 @@ const METHODS: &[(&str, Executor, Work)] = &[
 ];
 /// How many threads on so many cores.
 type Threads = fn(usize) -> usize;
-/// What it ends in, and how many threads that is on so many cores: one, one per core, the published 4 and 10, and as oversubscribed as the
-/// published ten were on six cores of two hardware threads each, five for three cores.
-const THREADS: &[(&str, Threads)] = &[
-    ("_1", |_| 1),
-    ("_cores", |cores| cores),
-    ("_4", |_| 4),
-    ("_10", |_| 10),
-    ("_over", |cores| (cores * 5).div_ceil(3)),
-];
+/// As oversubscribed as the published ten were on six cores of two hardware threads each, five for three cores.
+const fn over(cores: usize) -> usize {
+    (cores * 5).div_ceil(3)
+}
+/// What it ends in, and how many threads that is on so many cores: one, one per core, the published 4 and 10, and more than cores.
+const THREADS: &[(&str, Threads)] =
+    &[("_1", |_| 1), ("_cores", |cores| cores), ("_4", |_| 4), ("_10", |_| 10), ("_over", over)];
 /// Arms on one thread that are no such combination: the published async function, and kernels.
 const OTHERS: &[(&str, Executor, Work)] = &[
     ("async_await", Executor::AsyncAwait, COLLECT),
@@ -74,9 +109,8 @@ const OTHERS: &[(&str, Executor, Work)] = &[
     ("vector", Executor::StaticSplit, VECTOR),
 ];
 
-/// What `arm` of `tasks` stands for; the name of an executor alone is that executor on all cores. `None` for programs.
-pub fn arm(tasks: &Tasks, arm: &str) -> Option<Arm> {
-    let cores = Cores::here().physical;
+/// What `arm` of `tasks` stands for on so many cores; the name of an executor alone is that executor on all. `None` for programs.
+pub fn arm(tasks: &Tasks, arm: &str, cores: usize) -> Option<Arm> {
     let other = OTHERS.iter().find(|(name, ..)| *name == arm).map(|&(_, executor, work)| (executor, work, 1));
     let combined = |&(method, executor, work): &(&str, Executor, Work)| {
         let ending = arm.strip_prefix(method)?;
@@ -88,30 +122,43 @@ pub fn arm(tasks: &Tasks, arm: &str) -> Option<Arm> {
     Some((executor, work, NonZero::new(threads)?))
 }
 
+/// As many published tasks on every machine.
 const fn tasks(count: usize) -> Setting {
-    parts(count, 1)
+    parts(count, 1, Grows::Never)
+}
+
+/// As many published tasks as are there for quick figures, on two cores.
+const fn few(count: usize, grows: Grows) -> Setting {
+    parts(count, 1, grows)
 }
 
 /// A part of the published roots each, for duets, which tell more by many short turns than by few long ones: half of them, of which starting threads or
 /// a runtime takes less than a hundredth. In a debug build, whose roots take longer, a tenth is enough.
-const fn parts(count: usize, part: usize) -> Setting {
-    Setting::Tasks(Tasks { count, len: PUBLISHED_LEN / part, rounds: 1, work: COLLECT, clock: false, alone: false })
+const fn parts(count: usize, part: usize, grows: Grows) -> Setting {
+    Setting::Tasks(Tasks { count, grows, len: PUBLISHED_LEN / part, rounds: 1, work: COLLECT, clock: false, alone: false })
 }
 
 /// What is counted in cycles.
 const fn cycles(count: usize) -> Setting {
-    Setting::Tasks(Tasks { count, len: PUBLISHED_LEN, rounds: 1, work: VECTOR, clock: true, alone: false })
+    Setting::Tasks(Tasks { count, grows: Grows::Never, len: PUBLISHED_LEN, rounds: 1, work: VECTOR, clock: true, alone: false })
 }
 
 /// Tasks that do nothing, in rounds: with all of them at once, most of the time would be page faults of their memory.
 const fn null(count: usize) -> Setting {
-    let work = Work::Plain(Plain::Null);
-    Setting::Tasks(Tasks { count, len: 0, rounds: 10, work, clock: false, alone: false })
+    Setting::Tasks(Tasks {
+        count,
+        grows: Grows::Never,
+        len: 0,
+        rounds: 10,
+        work: Work::Plain(Plain::Null),
+        clock: false,
+        alone: false,
+    })
 }
 
-/// The same roots in tasks of a size.
+/// The same roots in tasks of a size. Of more cores each has as many: starting their threads would be most of a shorter run.
 const fn map(count: usize, len: usize) -> Setting {
-    Setting::Tasks(Tasks { count, len, rounds: 1, work: VECTOR, clock: false, alone: true })
+    Setting::Tasks(Tasks { count, grows: Grows::WithCores, len, rounds: 1, work: VECTOR, clock: false, alone: true })
 }
 
 // Arms that take as long: on one thread, on several, controls, executors.
@@ -134,22 +181,22 @@ const ALONE: &str = "async_await~sys_thread_1 tokio_1~sys_thread_1 sys_thread_1~
 #[rustfmt::skip]
 pub const SCENARIOS: &[Scenario<Setting>] = &[
     // Beside the duets their arms alone, which must agree with them.
-    Scenario::new("half_1", parts(1, 2), &[always(0.57, ALONE), always(0.57, "sys_thread_1@slow~sys_thread_1"), measured(0.04, ONE)]),
-    Scenario::new("half_4", parts(4, 2), &[
+    Scenario::new("half_1", parts(1, 2, Never), &[always(0.57, ALONE), always(0.57, "sys_thread_1@slow~sys_thread_1"), measured(0.04, ONE)]),
+    Scenario::new("half_4", parts(4, 2, WithCores), &[
         always(1.25, "tokio_cores~sys_thread_cores"), measured(0.09, "sys_thread_cores tokio_cores"),
     ]),
-    Scenario::built("dev", "dev_part_1", parts(1, 10), &[always(0.63, ALONE)]),
-    Scenario::built("dev", "dev_part_4", parts(4, 10), &[always(1.3, "tokio_cores~sys_thread_cores")]),
-    Scenario::new("n_2", tasks(2), &[
+    Scenario::built("dev", "dev_part_1", parts(1, 10, Never), &[always(0.63, ALONE)]),
+    Scenario::built("dev", "dev_part_4", parts(4, 10, WithCores), &[always(1.3, "tokio_cores~sys_thread_cores")]),
+    Scenario::new("n_2", few(2, ToCores), &[
         smoke(0.18, ONE_CONTROLLED), smoke(0.1, MORE),
         smoke(0.07, LIGHT_ONE), smoke(0.04, LIGHT_CORES), smoke(0.054, HEAVY_ONE), smoke(0.032, HEAVY_CORES),
     ]),
-    Scenario::new("n_8", tasks(8), &[
+    Scenario::new("n_8", few(8, ToThreads), &[
         quick(0.59, ONE_CONTROLLED), quick(0.32, MORE),
         quick(0.24, LIGHT_ONE), quick(0.13, LIGHT_CORES), quick(0.25, HEAVY_ONE), quick(0.15, HEAVY_CORES),
     ]),
     // Of few tasks one thread ends a task later than the other.
-    Scenario::new("n_24", tasks(24), &[
+    Scenario::new("n_24", few(24, ToCores), &[
         quick(1.75, "sys_thread_1"), quick(0.94, "sys_thread_cores"),
         quick(0.7, "sum_1"), quick(0.43, "reuse_large_1"), quick(0.37, "sum_cores reuse_large_cores"),
     ]),
@@ -159,7 +206,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     ]),
     Scenario::new("n_1000", tasks(1000), &[full(85.0, ONE), full(43.0, MORE)]),
     // What a table of 200 such tasks shows in full is not worth a user's time with two.
-    Scenario::built("dev", "dev_2", tasks(2), &[
+    Scenario::built("dev", "dev_2", few(2, ToCores), &[
         smoke_quick(0.82, "sys_thread_1 sys_thread_1@aa async_await"), smoke_quick(0.44, "sys_thread_cores tokio_cores"),
         smoke_quick(0.59, "sum_1"), smoke_quick(0.35, "sum_cores"),
         smoke(0.8, "sys_thread_1@slow tokio_1"), smoke(0.45, "sys_thread_4 tokio_4 sys_thread_10 tokio_10 sys_thread_over tokio_over"),
@@ -197,3 +244,6 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         always(0.25, "call rayon tokio_inside tokio_outside spawn_blocking thread"),
     ]),
 ];
+
+#[cfg(test)]
+mod tests;

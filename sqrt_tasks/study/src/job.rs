@@ -47,9 +47,9 @@ pub struct Job {
 }
 
 impl Job {
-    /// Makes ready for tasks of `len` roots on `threads` threads: what is reused is there and has been touched.
-    pub fn new(work: Work, len: usize, threads: usize) -> Self {
-        let blocks = |len| (0..threads).map(|_| kernel::collect(len)).collect::<Vec<_>>();
+    /// Makes ready for tasks of `len` roots, so many at once: what is reused is there and has been touched.
+    pub fn new(work: Work, len: usize, at_once: usize) -> Self {
+        let blocks = |len| (0..at_once).map(|_| kernel::collect(len)).collect::<Vec<_>>();
         let blocks = match work {
             Work::ReuseSmall => blocks(SMALL_LEN.min(len)),
             Work::ReuseLarge => blocks(len),
