@@ -159,8 +159,9 @@ pub(crate) fn regular_files(folder: &Path) -> Result<Vec<String>, Vec<Error>> {
 }
 
 /// Replaces the file at `path` by way of a temporary file and a rename, unless it has this content already. A failure leaves the old file whole.
-pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Error> {
-    if fs::read_to_string(path).is_ok_and(|present| present == text) {
+pub(crate) fn write_whole(path: &Path, content: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), Error> {
+    let content = content.as_ref();
+    if fs::read(path).is_ok_and(|present| present == content) {
         return Ok(());
     }
     let write = || -> io::Result<()> {
@@ -170,7 +171,7 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Error> {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
         let mut file = builder.tempfile_in(folder)?;
-        file.write_all(text.as_bytes())?;
+        file.write_all(content)?;
         file.persist(path)?;
         Ok(())
     };

@@ -20,6 +20,7 @@ pub mod hyperfine;
 pub(crate) mod log;
 pub mod machine;
 pub mod manifest;
+pub(crate) mod packed;
 pub mod plan_file;
 pub mod record;
 pub mod runs;
@@ -47,9 +48,8 @@ pub(crate) fn load<T, E: From<Error>>(
     name: &str,
     parse: fn(&str, &str) -> Result<T, E>,
 ) -> Result<(String, T), E> {
-    let path = folder.join(name);
-    let text = files::read(&path)?;
-    let parsed = parse(&text, &path.display().to_string())?;
+    let text = packed::read(folder, name)?;
+    let parsed = parse(&text, &packed::place(folder, name).display().to_string())?;
     Ok((text, parsed))
 }
 
@@ -87,7 +87,7 @@ impl Folder {
         let runs = faulty(&mut faults, load(path, "runs.jsonl", runs::read_lines));
         let seals = faulty(&mut faults, files::read(&path.join(seals::NAME)));
         // A measurement without memory passes is whole, too.
-        let has_memory = path.join("memory.jsonl").exists();
+        let has_memory = packed::place(path, "memory.jsonl").exists();
         let memory = has_memory.then(|| faulty(&mut faults, load(path, "memory.jsonl", runs::read_lines)));
         let machine = faulty(&mut faults, load(path, "machine.json", Machine::parse));
         let whole = || {
@@ -162,7 +162,7 @@ impl Folder {
 
     /// An error of a line (from 1) of runs.jsonl.
     pub(crate) fn fault(&self, line: usize, what: String) -> Error {
-        Error::line(self.path.join("runs.jsonl"), line, what)
+        Error::line(packed::place(&self.path, "runs.jsonl"), line, what)
     }
 
     /// The records of the runs that succeeded, with their lines (from 1) in runs.jsonl.

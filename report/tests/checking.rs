@@ -9,8 +9,8 @@ use report::commands::check;
 use report::folder::plan_file::{self, PlannedRun};
 use report::folder::{manifest, seals};
 use support::{
-    CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, findings, forge, judging, line_of, planned, read, render,
-    rendered, report, reseal, seal_blocks, sealed, temporary, usual, write,
+    CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, findings, forge, gzip, judging, line_of, planned, read,
+    render, rendered, report, reseal, seal_blocks, sealed, temporary, usual, write,
 };
 use tempfile::TempDir;
 
@@ -64,7 +64,7 @@ fn one_changed_digit_contradicts_the_manifest() {
     write(&folder, "runs.jsonl", &changed);
     let found = findings(&folder);
     let [file, block] = found.as_slice() else { panic!("{found:#?}") };
-    assert!(file.contains("runs.jsonl: it was changed after it was sealed"), "{file}");
+    assert!(file.contains("runs.jsonl.gz: it was changed after it was sealed"), "{file}");
     assert!(block.contains("seals.tsv:1: the seal is not that of the lines"), "{block}");
 }
 
@@ -74,8 +74,8 @@ fn files_that_are_missing_or_unknown_contradict_the_manifest() {
     write(&folder, "notes.txt", "I was here\n");
     expect_one(&folder, "notes.txt", "does not list it");
     fs::remove_file(folder.join("notes.txt")).expect("it can be removed");
-    fs::remove_file(folder.join("memory.jsonl")).expect("it can be removed");
-    expect(&folder, &["memory.jsonl: it is missing, SHA256SUMS lists it"]);
+    fs::remove_file(folder.join("memory.jsonl.gz")).expect("it can be removed");
+    expect(&folder, &["memory.jsonl.gz: it is missing, SHA256SUMS lists it"]);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn lines_that_are_gone_twice_there_out_of_order_unplanned_or_torn_are_found() {
     ];
     for (change, line, what) in changes {
         let (_results, folder) = forged("runs.jsonl", |text| in_lines(text, change));
-        expect(&folder, &[&format!("runs.jsonl:{line}: "), what]);
+        expect(&folder, &[&format!("runs.jsonl.gz:{line}: "), what]);
     }
 }
 
@@ -132,7 +132,7 @@ fn what_a_line_lacks_does_not_know_or_says_of_another_run_is_named_with_its_line
             line = line_of(text, from);
             text.replacen(from, to, 1)
         });
-        expect_one(&folder, &format!("{name}:{line}"), what);
+        expect_one(&folder, &format!("{name}.gz:{line}"), what);
     }
 }
 
@@ -167,7 +167,7 @@ fn arms_that_give_different_answers_are_found() {
         line = text[..place].matches('\n').count() + 1;
         format!("{}{}", &text[..place], text[place..].replacen("big-1", "another", 1))
     });
-    expect_one(&folder, &format!("runs.jsonl:{line}"), "another answer");
+    expect_one(&folder, &format!("runs.jsonl.gz:{line}"), "another answer");
 }
 
 #[test]
@@ -178,18 +178,18 @@ fn failed_runs_are_listed_and_do_not_hinder_the_seal() {
         _ => usual(run),
     });
     let line = line_of(&read(&folder, "runs.jsonl"), "the balance");
-    expect_one(&folder, &format!("runs.jsonl:{line}"), "failed: the balance of client 3 differs");
+    expect_one(&folder, &format!("runs.jsonl.gz:{line}"), "failed: the balance of client 3 differs");
 }
 
 #[test]
 fn memory_passes_are_those_that_were_promised() {
     let (_results, folder) = forged("memory.jsonl", |text| text.to_owned() + &lines(text)[0]);
-    expect_one(&folder, "memory.jsonl:4", "twice in pass 0");
+    expect_one(&folder, "memory.jsonl.gz:4", "twice in pass 0");
     forge(&folder, "memory.jsonl", |text| lines(text)[..3].concat().replace("\"pass\":0", "\"pass\":1"));
-    expect(&folder, &["memory.jsonl:1: the plan promises no pass 1"]);
+    expect(&folder, &["memory.jsonl.gz:1: the plan promises no pass 1"]);
     let (_results, folder) = forged("memory.jsonl", |text| lines(text)[..2].concat());
-    expect_one(&folder, "memory.jsonl", "the pass memory-0 of the test case big b@aa is missing");
-    fs::remove_file(folder.join("memory.jsonl")).expect("it can be removed");
+    expect_one(&folder, "memory.jsonl.gz", "the pass memory-0 of the test case big b@aa is missing");
+    fs::remove_file(folder.join("memory.jsonl.gz")).expect("it can be removed");
     reseal(&folder);
     assert_eq!(findings(&folder).len(), 3, "all passes are missing: {:?}", findings(&folder));
 }
@@ -280,7 +280,7 @@ fn a_span_that_is_no_time_or_longer_than_its_process_is_found() {
             let end = place + text[place..].find('}').expect("the metrics end");
             format!("{}{seconds}{}", &text[..place], &text[end..])
         });
-        expect_one(&folder, "runs.jsonl:1", "0 < work_s <= process_s");
+        expect_one(&folder, "runs.jsonl.gz:1", "0 < work_s <= process_s");
     }
 }
 
@@ -289,7 +289,7 @@ fn all_runs_of_a_case_record_the_same_metrics() {
     let (_results, folder) = sealed();
     let plan = planned(&folder);
     let line = plan.iter().position(|run| run.case.name() == ("big", "a")).expect("a is planned") + 1;
-    let place = format!("runs.jsonl:{line}");
+    let place = format!("runs.jsonl.gz:{line}");
     let whole = read(&folder, "runs.jsonl");
     // Whatever asks for it, a claim, a chart or nothing at all.
     let in_line = |from: &str, to: &str| in_lines(&whole, |lines| lines[line - 1] = lines[line - 1].replace(from, to));
@@ -346,7 +346,7 @@ fn duets_have_both_orders_equally_often_and_as_many_pairs_in_all_runs() {
         (&format!("{ab}{ba}"), "", "has 2 pairs, not 4 like other runs of big a~b"),
     ] {
         forge(&folder, "runs.jsonl", |_| whole.replacen(from, to, 1));
-        expect_one(&folder, &format!("runs.jsonl:{first}"), what);
+        expect_one(&folder, &format!("runs.jsonl.gz:{first}"), what);
     }
     // One is over of an odd number.
     forge(&folder, "runs.jsonl", |_| whole.replace(&format!("{ba}{ba}"), &ba));
@@ -407,7 +407,7 @@ fn one_measurement_under_two_names_is_found() {
         fs::copy(file.path(), copy.join(file.file_name())).expect("it can be copied");
     }
     let check = || report().arg("check").arg(results.path()).assert().code(1);
-    let place = |line: usize| format!("{}:{line}: ", copy.join("runs.jsonl").display());
+    let place = |line: usize| format!("{}:{line}: ", copy.join("runs.jsonl.gz").display());
     check().stdout(contains(place(1)).and(contains("33 runs are the same as in")));
     // Some of them changed is some of them copied.
     forge(&copy, "runs.jsonl", |text| {
@@ -430,7 +430,7 @@ fn what_is_no_file_among_the_files_of_a_round_is_found_and_not_opened() {
     let sub = |path: &Path| fs::create_dir(path).expect("it can be made");
     let made: [&dyn Fn(&Path); 3] = [&link, &pipe, &sub];
     for make in made {
-        for name in ["machine.json", "SHA256SUMS", "runs.jsonl", "more"] {
+        for name in ["machine.json", "SHA256SUMS", "runs.jsonl.gz", "more"] {
             let (results, folder) = sealed();
             let _ = fs::remove_file(folder.join(name));
             make(&folder.join(name));
@@ -491,7 +491,7 @@ fn a_measurement_that_was_cut_off_stands_with_its_complete_blocks() {
         text.replacen("  \"memory_passes\"", "  \"cut\": true,\n  \"memory_passes\"", 1)
     });
     forge(&folder, "runs.jsonl", |text| lines(text)[..kept - 1].concat());
-    expect(&folder, &[&format!("runs.jsonl:{}: it ends inside block", kept - 1)]);
+    expect(&folder, &[&format!("runs.jsonl.gz:{}: it ends inside block", kept - 1)]);
     forge(&folder, "runs.jsonl", |_| lines(&text)[1..kept].concat());
     expect(&folder, &["the run toy-0001 ("]);
 }
@@ -514,7 +514,61 @@ fn faults_of_several_files_are_all_named_at_once() {
     let (_results, folder) = sealed();
     forge(&folder, "cases.tsv", |text| text.replacen("small", "Small", 1));
     forge(&folder, "runs.jsonl", |text| text.replacen("\"exit\":0", "\"exit\":0,\"host\":\"x\"", 2));
-    for place in ["cases.tsv:5: ", "runs.jsonl:1: ", "runs.jsonl:2: "] {
+    for place in ["cases.tsv:5: ", "runs.jsonl.gz:1: ", "runs.jsonl.gz:2: "] {
         expect(&folder, &[place]);
     }
+}
+
+/// A damage of bytes.
+type Damage = fn(&mut Vec<u8>);
+
+#[test]
+fn logs_that_cannot_be_unpacked_are_found() {
+    let changes: [(Damage, &str); 5] = [
+        (|bytes| bytes.truncate(bytes.len() / 2), "incomplete"),
+        (|bytes| bytes[1000] ^= 1, "corrupt"),
+        (|bytes| bytes.extend(b"more"), "cannot unpack"),
+        (|bytes| *bytes = b"{\"run\":\"toy-0001\"}\n".to_vec(), "invalid gzip header"),
+        // A mebibyte in a few bytes, over and over.
+        (|bytes| *bytes = gzip(&" ".repeat(1 << 20)).repeat(257), "it unpacks to over 256 MiB"),
+    ];
+    for (change, what) in changes {
+        let (_results, folder) = sealed();
+        let packed = folder.join("runs.jsonl.gz");
+        let mut bytes = fs::read(&packed).expect("it is there");
+        change(&mut bytes);
+        fs::write(&packed, bytes).expect("it can be written");
+        expect(&folder, &["runs.jsonl.gz: it was changed after it was sealed"]);
+        reseal(&folder);
+        let found = findings(&folder);
+        assert!(found.len() == 1 && found[0].contains("runs.jsonl.gz: ") && found[0].contains(what), "{found:#?}");
+    }
+}
+
+#[test]
+fn rounds_whose_logs_lie_plain_are_read_and_seal_to_the_same_bytes() {
+    let (_results, folder) = sealed();
+    let bytes = |name: &str| fs::read(folder.join(name)).unwrap_or_default();
+    let all = || ["SHA256SUMS", "runs.jsonl.gz", "memory.jsonl.gz", "runs.jsonl", "memory.jsonl"].map(bytes);
+    let whole = all();
+    let logs = ["runs.jsonl", "memory.jsonl"].map(|name| (name, read(&folder, name)));
+    let unpack = || logs.iter().for_each(|(name, text)| fs::write(folder.join(name), text).expect("it can be written"));
+    // As older rounds are.
+    unpack();
+    for name in ["runs.jsonl.gz", "memory.jsonl.gz"] {
+        fs::remove_file(folder.join(name)).expect("it can be removed");
+    }
+    reseal(&folder);
+    expect_none(&folder);
+    forge(&folder, "runs.jsonl", |text| text.replacen("\"exit\":0", "\"exit\":9", 1));
+    expect_one(&folder, "runs.jsonl:1", "toy-0001 failed");
+    unpack();
+    seal_blocks(&folder);
+    check::seal(&folder, false).expect("it is whole");
+    assert!(all() == whole);
+    // As `report seal` leaves it if it is ended before its last step.
+    unpack();
+    expect(&folder, &["runs.jsonl: SHA256SUMS does not list it"]);
+    check::seal(&folder, false).expect("it is whole");
+    assert!(all() == whole);
 }

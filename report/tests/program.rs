@@ -39,7 +39,7 @@ fn check_exits_1_with_one_line_per_finding() {
     forge(&Toy::default().seal(temp.path(), SECOND, usual), "runs.jsonl", |text| {
         text.replacen("\"exit\":0", "\"exit\":9", 1)
     });
-    let found = contains("\n").count(2).and(contains("notes.txt: ")).and(contains("runs.jsonl:1: toy-0001 failed"));
+    let found = contains("\n").count(2).and(contains("notes.txt: ")).and(contains("runs.jsonl.gz:1: toy-0001 failed"));
     report().arg("check").arg(temp.path()).assert().code(1).stdout(found);
     report().arg("check").arg(temp.path().join("nowhere")).assert().code(2).stderr(contains("nowhere"));
     report().arg("check").arg(temporary().path()).assert().code(2).stderr(contains("holds no results folder"));
@@ -50,7 +50,7 @@ fn the_manifest_is_one_that_sha256sum_accepts() {
     let (_temp, sealed) = sealed();
     let sums = read(&sealed, "SHA256SUMS");
     let names: Vec<&str> = sums.lines().filter_map(|line| line.split_once("  ")).map(|(_, name)| name).collect();
-    let expected = "cases.tsv claims.toml machine.json memory.jsonl plan.json plan.tsv runs.jsonl seals.tsv";
+    let expected = "cases.tsv claims.toml machine.json memory.jsonl.gz plan.json plan.tsv runs.jsonl.gz seals.tsv";
     assert_eq!(names.join(" "), expected);
     match Command::new("sha256sum").args(["--check", "--strict", "SHA256SUMS"]).current_dir(&sealed).output() {
         Ok(output) => assert!(output.status.success(), "{output:?}"),

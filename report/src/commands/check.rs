@@ -14,6 +14,7 @@ use crate::fmt;
 use crate::folder::host;
 use crate::folder::log;
 use crate::folder::manifest;
+use crate::folder::packed;
 use crate::folder::plan_file::{self, PlanMeta, PlannedRun};
 use crate::folder::record::{Record, is_summary};
 use crate::folder::runs::{MemoryRun, Run};
@@ -98,7 +99,7 @@ fn structure(folder: &Folder) -> Vec<Error> {
         meta_against_files(folder, &file("plan.json")),
         plan_again(folder, &file("plan.tsv")),
         runs_against_plan(folder),
-        memory_against_plan(folder, &file("memory.jsonl")),
+        memory_against_plan(folder, &packed::place(&folder.path, "memory.jsonl")),
         probes(folder, &file("machine.json")),
     ];
     found.into_iter().flatten().collect()
@@ -333,7 +334,8 @@ fn repeated(folders: &[Folder]) -> Vec<Error> {
             if let Some(line) = shared.first()
                 && (shared.len() > 1 || folder.records().count() == 1)
             {
-                let (count, other) = (fmt::plural(shared.len(), "run is", "runs are"), other.path.join("runs.jsonl"));
+                let (count, other) =
+                    (fmt::plural(shared.len(), "run is", "runs are"), packed::place(&other.path, "runs.jsonl"));
                 let what = format!("{count} the same as in {}: remove one of the two folders", other.display());
                 findings.push(folder.fault(*line, what));
             }
@@ -353,7 +355,12 @@ pub fn seal(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
     let folder = Folder::open(path)?;
     none(structure(&folder))?;
     files::remove_if_there(&path.join(log::CURSOR))?;
-    Ok(write_whole(&path.join(manifest::NAME), &manifest::to_text(&manifest::sums(path)?))?)
+    packed::pack(path)?;
+    let mut sums = manifest::sums(path)?;
+    sums.retain(|name, _| !packed::LOGS.contains(&name.as_str()));
+    write_whole(&path.join(manifest::NAME), &manifest::to_text(&sums))?;
+    // Last of all: whoever is ended before this seals once more.
+    packed::LOGS.iter().try_for_each(|log| Ok(files::remove_if_there(&path.join(log))?))
 }
 
 /// Adds the seal that is missing if the measurement was ended between a line and its seal; with `cut` drops what follows the last
@@ -361,7 +368,7 @@ pub fn seal(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
 fn complete_seals(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
     let (_, plan) = load(path, "plan.tsv", plan_file::from_tsv)?;
     let log = path.join("runs.jsonl");
-    let runs = files::read(&log)?;
+    let runs = packed::read(path, "runs.jsonl")?;
     let due = seals::of(&plan, &runs);
     let (seals, file) = (seals::to_tsv(&due), path.join(seals::NAME));
     let older = seals::to_tsv(&due[..due.len().saturating_sub(1)]);
@@ -380,10 +387,10 @@ fn complete_seals(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
         text.split_inclusive('\n').filter(|line| line.ends_with('\n')).take(most).collect()
     };
     write_whole(&log, &whole_lines(&runs, last.lines))?;
-    let memory = path.join("memory.jsonl");
-    let passes = files::read(&memory).map_or_else(|_| String::new(), |text| whole_lines(&text, usize::MAX));
-    if memory.exists() {
-        write_whole(&memory, &passes)?;
+    let mut passes = String::new();
+    if packed::place(path, "memory.jsonl").exists() {
+        passes = whole_lines(&packed::read(path, "memory.jsonl")?, usize::MAX);
+        write_whole(&path.join("memory.jsonl"), &passes)?;
     }
     let is_whole = last.lines == plan.len() && passes.lines().count() >= selection::promised(path)?.len();
     Ok(write_whole(&path.join("plan.json"), &PlanMeta { cut: !is_whole, ..read_meta(path)? }.to_text())?)

@@ -2,10 +2,14 @@
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use report::folder::plan_file::{self, PlannedRun};
 use report::folder::seals;
 use serde_json::{Value, json};
@@ -342,14 +346,32 @@ pub fn hyperfine(wall_s: f64) -> Value {
     }] })
 }
 
-/// Reads a file of `folder`.
+/// Reads a file of `folder`, which may be a log that is compressed.
 pub fn read(folder: &Path, name: &str) -> String {
-    fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    let read = match packed(folder, name).map(fs::File::open) {
+        Some(file) => file.and_then(|file| io::read_to_string(GzDecoder::new(file))),
+        None => fs::read_to_string(folder.join(name)),
+    };
+    read.unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Writes a file of `folder`.
+/// Writes a file of `folder`; a log that is compressed stays so.
 pub fn write(folder: &Path, name: &str, text: &str) {
-    fs::write(folder.join(name), text).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let written = match packed(folder, name) {
+        Some(path) => fs::write(path, gzip(text)),
+        None => fs::write(folder.join(name), text),
+    };
+    written.unwrap_or_else(|error| panic!("{name}: {error}"));
+}
+
+fn packed(folder: &Path, name: &str) -> Option<PathBuf> {
+    Some(folder.join(format!("{name}.gz"))).filter(|path| path.exists())
+}
+
+pub fn gzip(text: &str) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(text.as_bytes()).expect("memory can be written");
+    packed.finish().expect("memory can be written")
 }
 
 /// Changes a file of a sealed folder and all that vouches for it, as someone would who wants to deceive.
