@@ -9,7 +9,7 @@ use super::{parts, prices};
 use crate::claims::Form;
 use crate::fmt;
 use crate::judge::figures::{self, NOTHING};
-use crate::judge::judged::{JudgedForm, JudgedStudy, Row};
+use crate::judge::judged::{JudgedStudy, Row};
 use crate::page::view::StudyView;
 
 /// Width of the column of forms: the longest is "as published".
@@ -45,7 +45,7 @@ pub fn claim(view: &StudyView, id: &str) -> Option<String> {
         parts::some(said.collect::<Vec<_>>().join("; "))
     };
     let here = each(&|form| {
-        let found = claim.form(form).judged()?;
+        let found = claim.form(form).as_ref().ok()?;
         let figure = found.deciding_row().and_then(figures::short);
         Some(format!("{} ({})", figure.unwrap_or_else(|| NOTHING.to_owned()), found.verdict))
     });
@@ -73,8 +73,8 @@ pub fn verdict_table(studies: &[StudyView]) -> String {
             for form in Form::VARIANTS {
                 let _ = write!(text, "{:width$}  {:<FORM$}  ", "", form.in_words());
                 let said = match claim.form(*form) {
-                    JudgedForm::Absent(reason) => format!("absent: {reason}"),
-                    JudgedForm::Judged(found) => said(view, &claim.id, *form, &found.reason),
+                    Err(reason) => format!("absent: {reason}"),
+                    Ok(found) => said(view, &claim.id, *form, &found.reason),
                 };
                 push_wrapped(&mut text, &said, width + FORM + 4);
             }

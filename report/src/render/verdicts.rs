@@ -54,8 +54,8 @@ fn further(view: &StudyView, test: &Further<JudgedForm>) -> Value {
 
 fn found(view: &StudyView, id: &str, form: Form) -> Value {
     let found = match view.judged.asked(id, form) {
-        Some(JudgedForm::Judged(found)) => found,
-        Some(JudgedForm::Absent(reason)) => return json!({ "absent": reason }),
+        Some(Ok(found)) => found,
+        Some(Err(reason)) => return json!({ "absent": reason }),
         None => return Value::Null,
     };
     let Over { verdict, decided, unclear } = view.over(id, form);
