@@ -268,8 +268,8 @@ fn row(round: &Round, part: &Part, scenario: &str, found: &Yield) -> Row {
 /// The row as the share of the effect of `of` that what `control` came to in the same blocks amounts to.
 fn explaining(row: Row, of: &str, effect: Option<&Yield>, control: &Yield) -> Row {
     let estimate = effect.and_then(|effect| {
-        let both = effect.pairs.iter().filter_map(|(block, effect)| Some((*control.pairs.get(block)?, *effect)));
-        let (control, effect): (Vec<f64>, Vec<f64>) = both.unzip();
+        let (control, effect): (Vec<f64>, Vec<f64>) =
+            control.with(effect).map(|(_, own, effect)| (own, effect)).unzip();
         share::explained(&control, &effect, CONFIDENCE)
     });
     decided(Row { scale: Scale::Share { of: of.to_owned() }, estimate, ..row }, rules::cause)

@@ -42,13 +42,10 @@ pub(super) fn judge(round: &Round, control: &ControlCase) -> JudgedControl {
             format!("noise hides effects of this size ({}, floor {:.1} %)", in_words(&wide), floor * 100.0)
         }),
     };
-    let fault = || order_fault(round, quantity, control.margin).or_else(|| told_apart_in_one(round, control));
-    let (state, reason) = match state {
-        ControlState::Passed | ControlState::CouldNotTell => {
-            fault().map_or((state, reason), |fault| (ControlState::Failed, fault))
-        }
-        state => (state, reason),
-    };
+    let can_fail = matches!(state, ControlState::Passed | ControlState::CouldNotTell).then_some(control.margin);
+    let fault =
+        can_fail.and_then(|margin| order_fault(round, quantity, margin).or_else(|| told_apart_in_one(round, control)));
+    let (state, reason) = fault.map_or((state, reason), |fault| (ControlState::Failed, fault));
     // The copies of processes have different layouts, those of a duet share theirs.
     let tells_layouts = control.planted.is_none() && !quantity.is_duet();
     JudgedControl {

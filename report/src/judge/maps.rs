@@ -143,8 +143,7 @@ fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
 
 /// The ratio of two values of each block that has both and in which one at least is known.
 fn quotients(above: &Yield, below: &Yield) -> BTreeMap<u64, f64> {
-    let ratio = |(block, a): (&u64, &f64)| Some((*block, a / below.pairs.get(block)?));
-    above.pairs.iter().filter_map(ratio).filter(|(_, ratio)| !ratio.is_nan()).collect()
+    above.with(below).map(|(block, a, b)| (block, a / b)).filter(|(_, ratio)| !ratio.is_nan()).collect()
 }
 
 /// Where the ratio of `points`, in rising order of x, passes `at`: between the neighbors that leave the fewest points on the wrong side, the last of

@@ -28,7 +28,8 @@ fn of_part(round: &Round, part: &Part) -> Vec<Mirror> {
     let Some(mirrors) = &part.mirrors else { return Vec::new() };
     let compare = |but: &str, theirs: &Quantity, scenario: &str| {
         let (theirs, ours) = (effects(round, theirs, scenario), effects(round, &mirrors.ours, scenario));
-        let apart = ratio_estimate(&quotients(&theirs, &ours), CONFIDENCE)?;
+        let pairs = theirs.with(&ours).map(|(block, theirs, ours)| (block, theirs - ours)).collect();
+        let apart = ratio_estimate(&Yield { pairs, ..Yield::default() }, CONFIDENCE)?;
         let state = match rules::equal(&apart, MARGIN) {
             Verdict::Holds => MirrorState::Agrees,
             Verdict::DoesNotHold => MirrorState::Disagrees,
@@ -52,12 +53,6 @@ fn effects(round: &Round, quantity: &Quantity, scenario: &str) -> Yield {
         found.pairs.values_mut().for_each(|value| *value = value.ln());
     }
     found
-}
-
-/// Theirs less ours, block by block.
-fn quotients(theirs: &Yield, ours: &Yield) -> Yield {
-    let both = theirs.pairs.iter().filter_map(|(block, theirs)| Some((*block, theirs - ours.pairs.get(block)?)));
-    Yield { pairs: both.collect(), ..Yield::default() }
 }
 
 /// A form as published whose mirror does something else than the authors' code judges another program than theirs, and is unclear on `host`. The

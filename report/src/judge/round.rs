@@ -47,6 +47,11 @@ impl Yield {
     pub(super) fn values(&self) -> Vec<f64> {
         self.pairs.values().copied().collect()
     }
+
+    /// The blocks that `other` has, too, with both values.
+    pub(super) fn with(&self, other: &Yield) -> impl Iterator<Item = (u64, f64, f64)> {
+        self.pairs.iter().filter_map(|(block, own)| Some((*block, *own, *other.pairs.get(block)?)))
+    }
 }
 
 /// Why so many A/A pairs give no floor; `None` if they are enough.
