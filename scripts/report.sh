@@ -9,18 +9,17 @@ usage() {
   cat <<'EOF'
 usage: scripts/report.sh [--answers | --prices | --maps] [--into FOLDER] STUDY...
 What was measured first of a study that is still being measured is part of the report until the rest is there.
---answers prints the answers at the end, --prices what one handoff costs, --maps the maps of the studies. --into writes below FOLDER instead of the repository.
+--answers prints the answers at the end, --prices what one handoff costs, --maps the maps of these studies. --into writes below FOLDER instead of the repository.
 Exit codes: 0 done, 1 done, but some runs failed, 2 could not write the report.
 EOF
 }
 
 main() {
-  local printed='' maps='' into=. study file files=(README.md) splices=() code=0 report folder rounds=()
+  local printed='' of=() into=. study file files=(README.md) splices=() code=0 report folder rounds=()
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
-      --answers | --prices) printed=${1#--} ;;
-      --maps) maps=yes ;;
+      --answers | --prices | --maps) printed=${1#--} ;;
       --into) [ $# -gt 1 ] || die '--into takes a folder'; into=$2; shift ;;
       -*) usage >&2; exit 2 ;;
       *) break ;;
@@ -43,10 +42,10 @@ main() {
     if [ "$into" != . ]; then mkdir -p "$into/$(dirname "$file")"; cp "$file" "$into/$file"; fi
     splices+=(--splice "$into/$file")
   done
+  [ "$printed" != maps ] || for study in "$@"; do of+=(--study "$study"); done
   "$report" render "${rounds[@]}" --out "$into/REPORT.md" --charts "$into/charts" ${splices[@]+"${splices[@]}"} \
-    ${printed:+--print "$printed"} || code=$?
+    ${printed:+--print "$printed"} ${of[@]+"${of[@]}"} || code=$?
   [ "$code" -le 1 ] || die 'the report could not be written (see above)'
-  [ -z "$maps" ] || for study in "$@"; do "$report" maps "${rounds[@]}" --study "$study"; done
   exit "$code"
 }
 

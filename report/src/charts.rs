@@ -1,21 +1,18 @@
 //! Charts as SVG: pure functions of what was judged and sampled, the same bytes every time.
 
 pub mod canvas;
-pub mod claims;
-pub mod frame;
-pub mod lines;
-pub mod map;
-pub mod rule;
+mod claims;
+mod map;
+mod plot;
+mod rule;
+mod samples;
 pub mod scale;
-pub mod strip;
 
 use std::collections::BTreeMap;
 
-use self::frame::Series;
 use crate::fmt::anchor;
 use crate::judge::maps::JudgedMap;
 use crate::page::view::StudyView;
-use crate::page::{Chart, ChartKind};
 
 /// Every chart by file name: `claims.svg` with what the answers quote of all studies, `rule.svg` if prices predict anything, `STUDY-claims.svg`,
 /// `STUDY-map-ID.svg` for each map that was measured, and `STUDY-ID.svg` for each `[[chart]]` of a page of which anything was run.
@@ -28,7 +25,7 @@ pub fn all(studies: &[StudyView]) -> BTreeMap<String, String> {
             charts.insert(map_file(view, map), map::draw(map, view.origin.name(map.hosts[0].host)));
         }
         for chart in view.page.chart.iter().filter(|chart| view.can_draw(chart)) {
-            charts.insert(chart.file_name(&view.judged.study), draw(view, chart));
+            charts.insert(chart.file_name(&view.judged.study), samples::draw(view, chart));
         }
     }
     charts
@@ -42,24 +39,4 @@ pub fn claims_of(view: &StudyView) -> String {
 /// The name of the chart of a map.
 pub fn map_file(view: &StudyView, map: &JudgedMap) -> String {
     format!("{}.svg", anchor(&view.judged.study, &format!("map-{}", map.map.id)))
-}
-
-fn draw(view: &StudyView, chart: &Chart) -> String {
-    // Titles are Markdown in the page and plain text in a picture.
-    let title = chart.title.replace('`', "");
-    let draw = match chart.kind {
-        ChartKind::Lines => lines::draw,
-        ChartKind::Strip => strip::draw,
-    };
-    draw(&title, chart, &series(view, chart))
-}
-
-fn series<'a>(view: &StudyView, chart: &'a Chart) -> Vec<Series<'a>> {
-    let x = chart.x.as_deref().filter(|_| chart.kind == ChartKind::Lines);
-    let of_arm = |arm: &'a String| Series {
-        arm,
-        groups: chart.scenarios.iter().map(|scenario| view.points(scenario, arm, x, &chart.metric)).collect(),
-        failed: chart.scenarios.iter().map(|scenario| view.data.failed(scenario, arm)).sum(),
-    };
-    chart.arms.iter().map(of_arm).collect()
 }

@@ -8,7 +8,7 @@ use strum::IntoStaticStr;
 
 const EXAMPLES: &str = "Examples:
   report render results --out REPORT.md --charts charts --splice README.md
-  report verdicts results --study txn_engine
+  report verdicts results --study txn_engine --claim T2
   report check results
   report plan results/.partial/txn_engine-quick --profile quick --seed 1 --layouts 6
   report plan results/.partial/*-quick --profile quick --seed 1
@@ -97,25 +97,7 @@ pub enum Command {
         #[arg(long, value_name = "FOLDER")]
         studies: Option<PathBuf>,
     },
-    /// Print the answers: one screen
-    Answers {
-        #[command(flatten)]
-        from: Basis,
-    },
-    /// Print what one handoff costs: all prices
-    Prices {
-        #[command(flatten)]
-        from: Basis,
-    },
-    /// Print what each design costs around the published settings, and where one passes another: all maps
-    Maps {
-        #[command(flatten)]
-        from: Basis,
-        /// Only this study
-        #[arg(long)]
-        study: Option<String>,
-    },
-    /// Print the verdicts on all claims, in both forms
+    /// Print the verdicts on all claims as one document of JSON, or what is said of one claim
     Verdicts {
         #[command(flatten)]
         from: Basis,
@@ -125,9 +107,6 @@ pub enum Command {
         /// Only this claim: here, over the hosts and published
         #[arg(long, requires = "study")]
         claim: Option<String>,
-        /// One document of JSON instead of a table
-        #[arg(long, conflicts_with = "claim")]
-        json: bool,
     },
     /// Write the report and its charts, and name the runs that failed; exit 1 if there are any
     Render {
@@ -145,16 +124,21 @@ pub enum Command {
         /// What is printed at the end
         #[arg(long, value_name = "WHAT")]
         print: Option<Printed>,
+        /// Only of this study; may be given several times
+        #[arg(long, requires = "print")]
+        study: Vec<String>,
     },
 }
 
 /// What a rendering prints at its end.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Printed {
-    /// What `report answers` prints
+    /// What became of what is quoted, and the prices of README.md: a screen
     Answers,
-    /// What `report prices` prints
+    /// What one handoff costs
     Prices,
+    /// What each design costs around the published settings, and where one passes another
+    Maps,
 }
 
 /// What is judged, and by what.

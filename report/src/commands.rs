@@ -70,26 +70,25 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         }
         Command::Seal { folder, cut } => done(check::seal(&folder, cut)),
         Command::Check { paths, studies } => check_all(&paths, studies.as_deref()),
-        Command::Answers { from } => print(&render::answers_in_text(&studies(&from)?)),
-        Command::Prices { from } => print(&render::prices_in_text(&studies(&from)?, false)),
-        Command::Maps { from, study } => print(&render::maps_in_text(&some_of(studies(&from)?, study, &from)?)),
-        Command::Verdicts { from, study, claim, json } => {
-            let studies = some_of(studies(&from)?, study, &from)?;
+        Command::Verdicts { from, study, claim } => {
+            let studies = some_of(judged(&check::read(&from.results)?, &from)?, study.as_slice(), &from)?;
             if let Some(id) = claim {
-                let lines = studies.iter().find_map(|view| render::claim_in_text(view, &id));
+                let lines = studies.iter().find_map(|view| render::claim_in_words(view, &id));
                 return print(&lines.ok_or_else(|| anyhow!("there is no claim {id} in claims.toml"))?);
             }
-            print(&if json { render::verdicts_json(&studies) } else { render::verdict_table(&studies) })
+            print(&render::verdicts_json(&studies))
         }
-        Command::Render { from, out, charts, splice, print: printed } => {
+        Command::Render { from, out, charts, splice, print: printed, study } => {
             let checked = check::read(&from.results)?;
             let studies = judged(&checked, &from)?;
             publish::render(&studies, &out, &charts, &splice).map_err(all)?;
             let is_well = print_findings(&checked)?;
             if let Some(printed) = printed {
+                let studies = some_of(studies, &study, &from)?;
                 print(&match printed {
                     Printed::Answers => render::answers_in_text(&studies),
                     Printed::Prices => render::prices_in_text(&studies, false),
+                    Printed::Maps => render::maps_in_text(&studies),
                 })?;
             }
             Ok(exit(is_well))
@@ -97,17 +96,11 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
     }
 }
 
-fn studies(from: &Basis) -> Result<Vec<StudyView>, Error> {
-    judged(&check::read(&from.results)?, from)
-}
-
-/// The one study that is asked for; all, if none is.
-fn some_of(mut studies: Vec<StudyView>, only: Option<String>, from: &Basis) -> Result<Vec<StudyView>, Error> {
-    if let Some(study) = only {
-        studies.retain(|view| view.judged.study == study);
-        if studies.is_empty() {
-            return Err(anyhow!("there is no sealed measurement of {study} in {}", from.results[0].display()));
-        }
+/// Those of the studies that are asked for; all, if none is.
+fn some_of(mut studies: Vec<StudyView>, only: &[String], from: &Basis) -> Result<Vec<StudyView>, Error> {
+    studies.retain(|view| only.is_empty() || only.contains(&view.judged.study));
+    if studies.is_empty() {
+        return Err(anyhow!("there is no sealed measurement of {} in {}", only.join(", "), from.results[0].display()));
     }
     Ok(studies)
 }

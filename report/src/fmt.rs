@@ -24,21 +24,20 @@ pub fn capitalized(text: &str) -> String {
 
 /// A metric in words, without its unit: `work_s` is "work time", `minor_faults_count` is "minor faults".
 pub fn metric_in_words(metric: &str) -> String {
-    let known = [("process_s", "process wall time"), ("work_s", "work time"), ("wall_s", "wall time")];
-    let known =
-        known.into_iter().chain([("user_s", "user time"), ("system_s", "system time"), ("cpu_s", "processor time")]);
-    let known = known.chain([("core_s", "time of all cores"), ("thread_s", "time of all threads")]);
-    if let Some((_, words)) = known.into_iter().find(|(name, _)| *name == metric) {
-        return words.to_owned();
-    }
     let unit = unit_of(metric);
     let stem = metric.strip_suffix(unit).unwrap_or(metric).trim_end_matches('_').replace('_', " ");
     let stem = stem.replace("rss", "RSS");
-    match unit {
-        "mb_per_s" => format!("{} throughput", stem.trim_end_matches("throughput").trim_end()).trim_start().to_owned(),
-        "per_s" => format!("{stem} per second"),
-        "percent" => format!("{stem} (percent)"),
-        "ratio" => format!("{stem} ratio"),
+    match (unit, stem.as_str()) {
+        ("s", "process") => "process wall time".to_owned(),
+        ("s", "cpu") => "processor time".to_owned(),
+        ("s", "core" | "thread") => format!("time of all {stem}s"),
+        ("s", "work" | "wall" | "user" | "system") => format!("{stem} time"),
+        ("mb_per_s", of) => {
+            format!("{} throughput", of.trim_end_matches("throughput").trim_end()).trim_start().to_owned()
+        }
+        ("per_s", _) => format!("{stem} per second"),
+        ("percent", _) => format!("{stem} (percent)"),
+        ("ratio", _) => format!("{stem} ratio"),
         _ => stem,
     }
 }
@@ -142,18 +141,17 @@ pub fn decimals(x: f64, places: usize) -> String {
     if x.abs() >= 1e15 {
         return scientific(x, 3);
     }
-    let text = format!("{x:.places$}");
-    let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("−", rest));
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let is_zero = digits.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-    let mut grouped = String::from(if is_zero { "" } else { sign });
-    for (position, digit) in whole.chars().enumerate() {
+    let text = format!("{:.places$}", x.abs());
+    let (whole, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    let mut grouped = String::from(if x < 0.0 && !is_zero { "−" } else { "" });
+    for (position, digit) in whole.char_indices() {
         if position > 0 && (whole.len() - position).is_multiple_of(3) {
             grouped.push(',');
         }
         grouped.push(digit);
     }
-    if fraction.is_empty() { grouped } else { format!("{grouped}.{fraction}") }
+    grouped + fraction
 }
 
 /// A round number without trailing zeros: 0.50 is "0.5", 100000 is "100,000".
@@ -161,8 +159,10 @@ pub fn plain(x: f64) -> String {
     if needs_power(x) {
         return scientific(x, 1);
     }
-    let text = decimals(x, places(x, 4));
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    match decimals(x, places(x, 4)) {
+        text if text.contains('.') => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        text => text,
+    }
 }
 
 /// A number rounded to so many significant digits: 219.3 (2) is "220", 1.64 (2) is "1.6".
@@ -202,14 +202,23 @@ pub fn change(ratio: f64) -> String {
 
 /// Seconds of a whole measurement: "42 s", "3 min 20 s", "2 h 5 min".
 pub fn duration(seconds: f64) -> String {
-    if !seconds.is_finite() || seconds < 60.0 {
-        return value(seconds, "s");
+    let whole = |x: f64| decimals(x.floor(), 0);
+    if seconds >= 3600.0 {
+        format!("{} h {} min", whole(seconds / 3600.0), whole(seconds % 3600.0 / 60.0))
+    } else if seconds >= 60.0 {
+        format!("{} min {} s", whole(seconds / 60.0), whole(seconds % 60.0))
+    } else {
+        value(seconds, "s")
     }
-    let (minutes, hours) = ((seconds / 60.0).floor(), (seconds / 3600.0).floor());
-    if hours >= 1.0 {
-        return format!("{} h {} min", decimals(hours, 0), decimals(minutes - hours * 60.0, 0));
+}
+
+/// From one printed number to another, whose unit is said once where it is the same: "80.1 to 107 µs".
+pub fn range(from: &str, to: &str) -> String {
+    match (from.rsplit_once(' '), to.rsplit_once(' ')) {
+        _ if from == to => to.to_owned(),
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {to}"),
+        _ => format!("{from} to {to}"),
     }
-    format!("{} min {} s", decimals(minutes, 0), decimals((seconds - minutes * 60.0).floor(), 0))
 }
 
 /// "1 claim", "9 claims".
@@ -220,9 +229,8 @@ pub fn plural(count: usize, one: &str, many: &str) -> String {
 /// "a, b and c".
 pub fn listed(names: &[String]) -> String {
     match names {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        names => names.concat(),
     }
 }
 

@@ -11,8 +11,8 @@ use report::claims::map::When;
 use report::folder::plan_file::PlannedRun;
 use report::judge::maps::pass;
 use support::{
-    CASES, CLAIMS, FIRST, Outcome, PAGE, SECOND, THIRD, Toy, cases, findings, judging, plan, planned, read, render,
-    rendered, report, temporary, usual, write,
+    CASES, CLAIMS, FIRST, Outcome, PAGE, SECOND, THIRD, Toy, cases, findings, judging, plan, planned, printed, read,
+    render, rendered, report, temporary, usual, write,
 };
 
 mod support;
@@ -209,12 +209,12 @@ fn of_each_host_the_newest_round_that_measured_a_map_decides() {
 
     let shown =
         contains("toy: How long must a call be?").and(contains("From 160 to 320 ms on a trip")).and(contains("17.0"));
-    judging("maps", results.path()).assert().success().stdout(shown);
-    judging("maps", results.path())
-        .args(["--study", "none"])
-        .assert()
-        .code(2)
-        .stderr(contains("no sealed measurement of none"));
+    printed("maps", results.path()).success().stdout(shown);
+    let out = temporary();
+    let mut none = judging("render", results.path());
+    none.arg("--out").arg(out.path().join("REPORT.md")).arg("--charts").arg(out.path().join("charts"));
+    let none = none.args(["--print", "maps", "--study", "none"]).assert();
+    none.code(2).stderr(contains("no sealed measurement of none"));
     let all = report().arg("check").arg(results.path()).arg("--studies").arg(results.path()).assert();
     all.success().stdout(contains("no page shows").not());
 }
@@ -244,7 +244,7 @@ fn a_place_names_a_crossing_that_there_is() {
     let page = toy.page.replace("map.duration.thread", "map.duration.threads");
     Toy { page, ..toy }.seal(results.path(), FIRST, |run| costs(run, 1.0));
     let lacks = contains("the crossing threads of the map duration, which claims.toml lacks");
-    judging("answers", results.path()).assert().code(2).stderr(lacks);
+    printed("answers", results.path()).code(2).stderr(lacks);
 }
 
 /// The cut that leaves the fewest points on the wrong side, found by trying each; the last of such.

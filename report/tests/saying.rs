@@ -29,6 +29,7 @@ fn numbers_have_the_unit_and_the_digits_that_fit_their_size() {
         (percent(0.05), "5 %"),
         (percent(0.023_4), "2.3 %"),
         (percent(0.003_9), "0.39 %"),
+        (percent(f64::INFINITY), "∞"),
         (change(1.187), "+18.7 %"),
         (change(0.9), "−10.0 %"),
         (duration(7_500.0), "2 h 5 min"),

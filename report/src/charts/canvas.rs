@@ -1,6 +1,5 @@
 //! A card to draw on, only as large as its content: light on a light page and dark on a dark one.
 
-use strum::IntoStaticStr;
 use svg::node::element::{Description, Element, Group, Text, Title};
 use svg::{Document, Node};
 
@@ -17,61 +16,46 @@ pub const SMALL: f64 = 12.0;
 /// The heading of a chart.
 const HEADING: f64 = 16.0;
 
+/// A color on a light page, and on a dark one. Of the arms they are those of Okabe and Ito.
+pub type Color = (&'static str, &'static str);
+
 /// Ink for text.
-pub const INK: &str = "#1f2328";
+pub const INK: Color = ("#1f2328", "#e6edf3");
 /// Ink for what explains.
-pub const MUTED: &str = "#57606a";
+pub const MUTED: Color = ("#57606a", "#9198a1");
 /// Lines of axes and grids.
-pub const GRID: &str = "#d8dee4";
+pub const GRID: Color = ("#d8dee4", "#30363d");
 /// What is as claimed.
-pub const YES: &str = "#0072b2";
+pub const YES: Color = ("#0072b2", "#58a6ff");
 /// What is not.
-pub const NO: &str = "#c04000";
+pub const NO: Color = ("#c04000", "#f0883e");
 /// A published range.
-pub const CLAIMED: &str = "#e6dcf5";
-const CARD: &str = "#ffffff";
+pub const CLAIMED: Color = ("#e6dcf5", "#2d2440");
 /// What stands for a published figure.
-pub const PUBLISHED: &str = "#8250df";
-const ASYNC: &str = YES;
-const SYNC: &str = "#d55e00";
-const BEST: &str = "#008a64";
-const OTHER: &str = "#9a4f80";
-const CONTROL: &str = "#6e7781";
-const GOLD: &str = "#8f6a00";
-const TEAL: &str = "#117a8b";
+pub const PUBLISHED: Color = ("#8250df", "#b083f0");
+const CARD: Color = ("#ffffff", "#0d1117");
+const ASYNC: Color = YES;
+const SYNC: Color = ("#d55e00", "#f0883e");
+const BEST: Color = ("#008a64", "#3fb950");
+const OTHER: Color = ("#9a4f80", "#e08fc0");
+const CONTROL: Color = ("#6e7781", "#8b949e");
+const GOLD: Color = ("#8f6a00", "#d4a72c");
+const TEAL: Color = ("#117a8b", "#56c8d8");
+const ALL: [Color; 14] = [CARD, INK, MUTED, GRID, PUBLISHED, YES, NO, CLAIMED, SYNC, BEST, OTHER, CONTROL, GOLD, TEAL];
 
 /// Colors of the lines of a map, by their order: arms of one kind stand side by side there.
-pub const LINES: [&str; 8] = [CONTROL, OTHER, ASYNC, SYNC, BEST, GOLD, TEAL, INK];
+pub const LINES: [Color; 8] = [CONTROL, OTHER, ASYNC, SYNC, BEST, GOLD, TEAL, INK];
 
-/// What each color is on a dark page. Of the arms they are those of Okabe and Ito.
-const DARK: [(&str, &str); 14] = [
-    (CARD, "#0d1117"),
-    (INK, "#e6edf3"),
-    (MUTED, "#9198a1"),
-    (GRID, "#30363d"),
-    (PUBLISHED, "#b083f0"),
-    (YES, "#58a6ff"),
-    (NO, "#f0883e"),
-    (CLAIMED, "#2d2440"),
-    (SYNC, "#f0883e"),
-    (BEST, "#3fb950"),
-    (OTHER, "#e08fc0"),
-    (CONTROL, "#8b949e"),
-    (GOLD, "#d4a72c"),
-    (TEAL, "#56c8d8"),
-];
-
-/// The colors on a dark page. Every shape has its color as an attribute, for whoever knows no style sheets.
+/// The style sheet of a dark page. Every shape has its color as an attribute, for whoever knows no style sheets.
 fn dark() -> String {
-    let rule = |(light, dark): &(&str, &str)| {
-        format!("[fill=\"{light}\"]{{fill:{dark}}}[stroke=\"{light}\"]{{stroke:{dark}}}")
-    };
-    format!("@media(prefers-color-scheme:dark){{{}}}", DARK.iter().map(rule).collect::<String>())
+    let rule =
+        |(light, dark): &Color| format!("[fill=\"{light}\"]{{fill:{dark}}}[stroke=\"{light}\"]{{stroke:{dark}}}");
+    format!("@media(prefers-color-scheme:dark){{{}}}", ALL.iter().map(rule).collect::<String>())
 }
 
 /// Which arms have a color, by how their names begin: async blue, sync orange, the best green. All others are controls, which are grey, and
 /// so are the first ones here, which begin like async or sync.
-const ARMS: [(&str, &[&str]); 5] = [
+const ARMS: [(Color, &[&str]); 5] = [
     (CONTROL, &["sync_pipelined", "sync_unshared", "async_multi_thread", "async_batched"]),
     (BEST, &["best", "wal", "rayon", "shared", "vector"]),
     (ASYNC, &["spawn_tasks", "async", "tokio", "stock"]),
@@ -80,42 +64,37 @@ const ARMS: [(&str, &[&str]); 5] = [
 ];
 
 /// The color of an arm, the same in every chart.
-pub fn color(arm: &str) -> &'static str {
+pub fn color(arm: &str) -> Color {
     let begins = |begin: &&str| arm.starts_with(begin);
     ARMS.into_iter().find(|(_, names)| names.iter().any(begins)).map_or(CONTROL, |(color, _)| color)
 }
 
-/// Where a text stands relative to its point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
-#[strum(serialize_all = "lowercase", const_into_str)]
-pub enum Anchor {
-    Start,
-    Middle,
-    End,
-}
+/// Where a text stands relative to its point, but for one that starts there.
+pub const MIDDLE: &str = "middle";
+pub const END: &str = "end";
 
 /// How a text looks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
     pub size: f64,
-    pub fill: &'static str,
-    pub anchor: Anchor,
-    pub bold: bool,
+    pub fill: Color,
+    pub anchor: &'static str,
+    /// Further attributes.
+    pub more: &'static [(&'static str, &'static str)],
 }
+
+/// Heavier letters.
+pub const BOLD: &[(&str, &str)] = &[("font-weight", "600")];
+/// An edge in the color of the card, which keeps a text apart from the lines that it stands among.
+pub const EDGE: &[(&str, &str)] = &[("stroke", CARD.0), ("stroke-width", "4"), ("paint-order", "stroke")];
 
 impl Style {
     /// Ordinary text from its point on.
-    pub const PLAIN: Self = Self { size: TEXT, fill: INK, anchor: Anchor::Start, bold: false };
+    pub const PLAIN: Self = Self { size: TEXT, fill: INK, anchor: "start", more: &[] };
     /// The same in grey.
     pub const QUIET: Self = Self { fill: MUTED, ..Self::PLAIN };
     /// Small grey text from its point on.
     pub const NOTE: Self = Self { size: SMALL, ..Self::QUIET };
-
-    /// The same style on another side of the point.
-    #[must_use]
-    pub const fn anchored(self, anchor: Anchor) -> Self {
-        Self { anchor, ..self }
-    }
 }
 
 /// A shape for a point, so that color is never the only difference.
@@ -148,80 +127,63 @@ pub struct Canvas {
 impl Canvas {
     /// Text at a baseline point.
     pub fn text(&mut self, x: f64, y: f64, text: &str, style: Style) {
-        let weight: &[_] = if style.bold { &[("font-weight", "600")] } else { &[] };
-        self.write(x, y, text, style, weight);
-    }
-
-    /// The same among lines, from which an edge in the color of the card keeps it apart.
-    pub fn label(&mut self, x: f64, y: f64, text: &str, style: Style) {
-        self.write(x, y, text, style, &[("stroke", CARD), ("stroke-width", "4"), ("paint-order", "stroke")]);
-    }
-
-    fn write(&mut self, x: f64, y: f64, text: &str, style: Style, more: &[(&str, &str)]) {
-        let look = [&[("fill", style.fill), ("text-anchor", style.anchor.into_str())], more].concat();
+        let look = [&[("fill", style.fill.0), ("text-anchor", style.anchor)], style.more].concat();
         self.add(Text::new(readable(text)), &[("x", x), ("y", y), ("font-size", style.size)], &look);
     }
 
     /// A straight line, `width` pixels wide.
-    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str, width: f64) {
+    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: Color, width: f64) {
         let ends = [("x1", from.0), ("y1", from.1), ("x2", to.0), ("y2", to.1), ("stroke-width", width)];
-        self.add(Element::new("line"), &ends, &[("stroke", stroke)]);
+        self.add(Element::new("line"), &ends, &[("stroke", stroke.0)]);
     }
 
     /// A line through several points in the pattern `dash`, which is empty for one without gaps.
-    pub fn path(&mut self, points: &[(f64, f64)], stroke: &str, dash: &str) {
+    pub fn path(&mut self, points: &[(f64, f64)], stroke: Color, dash: &str) {
         if points.len() > 1 {
             let dash: &[_] = if dash.is_empty() { &[] } else { &[("stroke-dasharray", dash)] };
             let path = path(points);
-            let look = [("d", path.as_str()), ("fill", "none"), ("stroke", stroke), ("stroke-linejoin", "round")];
+            let look = [("d", path.as_str()), ("fill", "none"), ("stroke", stroke.0), ("stroke-linejoin", "round")];
             self.add(Element::new("path"), &[("stroke-width", 2.0)], &[&look, dash].concat());
         }
     }
 
     /// A filled rectangle from its upper left corner to its lower right one.
-    pub fn band(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64), fill: &str) {
+    pub fn band(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64), fill: Color) {
         let place = [("x", left), ("y", top), ("width", right - left), ("height", bottom - top)];
-        self.add(Element::new("rect"), &place, &[("fill", fill)]);
+        self.add(Element::new("rect"), &place, &[("fill", fill.0)]);
     }
 
     /// A sample: a small half-transparent mark, so that points on one spot show as darker.
-    pub fn sample(&mut self, at: (f64, f64), mark: Mark, fill: &str) {
-        self.shape(at, 3.6, mark, fill, "0.55", "sample");
+    pub fn sample(&mut self, at: (f64, f64), mark: Mark, fill: Color) {
+        self.shape(at, 3.6, mark, &[("fill", fill.0), ("fill-opacity", "0.55"), ("class", "sample")]);
     }
 
-    /// An estimate or a median: a larger, opaque mark.
-    pub fn estimate(&mut self, at: (f64, f64), mark: Mark, fill: &str) {
-        self.shape(at, 5.5, mark, fill, "1", "estimate");
+    /// An estimate or a median: a larger, opaque mark, whose edge in the color of the card tells it apart from others that it overlaps.
+    pub fn estimate(&mut self, at: (f64, f64), mark: Mark, fill: Color) {
+        match mark {
+            Mark::Ring => self.shape(at, 5.0, mark, &outlined(fill, "estimate")),
+            mark => {
+                let look = [("fill", fill.0), ("fill-opacity", "1"), ("class", "estimate"), ("stroke", CARD.0)];
+                self.shape(at, 5.5, mark, &look);
+            }
+        }
     }
 
     /// An outlined diamond: the published figure.
     pub fn published(&mut self, at: (f64, f64)) {
-        let look = [("fill", CARD), ("stroke", PUBLISHED), ("stroke-width", "2"), ("class", "published")];
-        self.polygon(at, 6.0, &[(0.0, -1.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0)], &look);
+        self.shape(at, 6.0 / 1.3, Mark::Diamond, &outlined(PUBLISHED, "published"));
     }
 
-    fn shape(&mut self, at: (f64, f64), r: f64, mark: Mark, fill: &str, opacity: &str, class: &str) {
-        // An edge in the color of the card tells marks apart that overlap.
-        let edge: &[_] = if class == "estimate" { &[("stroke", CARD)] } else { &[] };
-        let look = [&[("fill", fill), ("fill-opacity", opacity), ("class", class)], edge].concat();
-        match mark {
-            Mark::Disc => self.circle(at, r, &look),
-            Mark::Ring => {
-                let look = [("fill", CARD), ("stroke", fill), ("stroke-width", "2"), ("class", class)];
-                self.circle(at, r - 0.5, &look);
+    fn shape(&mut self, (x, y): (f64, f64), r: f64, mark: Mark, look: &[(&str, &str)]) {
+        // Corners around the point, in multiples of r.
+        let corners: &[(f64, f64)] = match mark {
+            Mark::Disc | Mark::Ring => {
+                return self.add(Element::new("circle"), &[("cx", x), ("cy", y), ("r", r)], look);
             }
-            Mark::Square => self.polygon(at, r, &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)], &look),
-            Mark::Triangle => self.polygon(at, r, &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)], &look),
-            Mark::Diamond => self.polygon(at, r, &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)], &look),
-        }
-    }
-
-    fn circle(&mut self, (x, y): (f64, f64), r: f64, look: &[(&str, &str)]) {
-        self.add(Element::new("circle"), &[("cx", x), ("cy", y), ("r", r)], look);
-    }
-
-    /// A closed line through `corners`, which are given around `at` in multiples of `r`.
-    fn polygon(&mut self, (x, y): (f64, f64), r: f64, corners: &[(f64, f64)], look: &[(&str, &str)]) {
+            Mark::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+            Mark::Triangle => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
+            Mark::Diamond => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
+        };
         let corners: Vec<(f64, f64)> = corners.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)).collect();
         self.add(Element::new("path"), &[], &[&[("d", (path(&corners) + " Z").as_str())], look].concat());
     }
@@ -233,7 +195,7 @@ impl Canvas {
     /// The finished picture, `height` pixels high, with a title and a description for readers who cannot see it.
     pub fn finish(self, height: f64, title: &str, description: &str) -> String {
         let size = [("x", 0.5), ("y", 0.5), ("width", WIDTH - 1.0), ("height", height - 1.0), ("rx", 8.0)];
-        let card = with(Element::new("rect"), &size, &[("fill", CARD), ("stroke", GRID)]);
+        let card = with(Element::new("rect"), &size, &[("fill", CARD.0), ("stroke", GRID.0)]);
         let view = format!("0 0 {} {}", px(WIDTH), px(height));
         let font = "-apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif";
         let look = [
@@ -250,6 +212,11 @@ impl Canvas {
             .add(self.content);
         format!("{document}\n")
     }
+}
+
+/// The look of a shape that is only a line around its place.
+fn outlined(stroke: Color, class: &str) -> [(&str, &str); 4] {
+    [("fill", CARD.0), ("stroke", stroke.0), ("stroke-width", "2"), ("class", class)]
 }
 
 /// The node with its numbers in pixels and its other attributes.
@@ -316,7 +283,7 @@ pub fn heading(canvas: &mut Canvas, title: &str, notes: impl IntoIterator<Item =
     let room = WIDTH - 2.0 * PADDING;
     let mut y = PADDING + HEADING;
     for line in wrap(title, HEADING, room) {
-        canvas.text(PADDING, y, &line, Style { size: HEADING, bold: true, ..Style::PLAIN });
+        canvas.text(PADDING, y, &line, Style { size: HEADING, more: BOLD, ..Style::PLAIN });
         y += 21.0;
     }
     for line in notes.into_iter().flat_map(|note| wrap(&note, TEXT, room)) {

@@ -1,7 +1,10 @@
-//! Claims about ratios on one picture: a row per claim, as published above and fair below, with a dot per host on one logarithmic axis.
+//! Claims about ratios on one picture: a row per claim, as published above and fair below, with a mark per host on one logarithmic axis.
+
+use strum::VariantArray as _;
 
 use super::canvas::{
-    Anchor, CLAIMED, Canvas, GRID, INK, MUTED, Mark, NO, PADDING, SMALL, Style, WIDTH, YES, heading, width_of, wrap,
+    BOLD, CLAIMED, Canvas, Color, GRID, INK, MIDDLE, MUTED, Mark, NO, PADDING, SMALL, Style, WIDTH, YES, heading,
+    width_of, wrap,
 };
 use super::scale::Axis;
 use crate::claims::Form;
@@ -22,7 +25,7 @@ const RIGHT: f64 = WIDTH - 235.0;
 
 /// A claim with the ratio that decided it, in either form.
 struct Line<'a> {
-    study: &'a str,
+    view: &'a StudyView,
     claim: &'a JudgedClaim,
     label: Vec<String>,
     forms: Vec<Found<'a>>,
@@ -57,81 +60,90 @@ impl Line<'_> {
 
 /// Draws the claims that the answers quote, over several studies.
 pub fn draw_quoted(studies: &[StudyView]) -> String {
-    let quoted = |line: &Line| {
-        let answer =
-            studies.iter().find(|view| view.judged.study == line.study).and_then(|view| view.page.answer.as_ref());
-        answer.is_some_and(|answer| answer.quotes(&line.claim.id))
-    };
-    draw(&studies.iter().flat_map(lines_of).filter(quoted).collect::<Vec<_>>())
+    let is_quoted = |line: &Line| line.view.page.answer.as_ref().is_some_and(|answer| answer.quotes(&line.claim.id));
+    draw(studies.iter().flat_map(lines_of).filter(is_quoted))
 }
 
 /// Draws the claims of a study.
 pub fn draw_all(view: &StudyView) -> String {
-    draw(&lines_of(view).collect::<Vec<_>>())
+    draw(lines_of(view))
 }
 
 /// Draws the claims that have a ratio; the others are named at the foot.
-fn draw(lines: &[Line]) -> String {
+fn draw<'a>(lines: impl Iterator<Item = Line<'a>>) -> String {
     let mut canvas = Canvas::default();
     let title = "Claims about ratios, as published and fair";
-    let (lines, without): (Vec<&Line>, Vec<&Line>) = lines.iter().partition(|line| !line.forms.is_empty());
+    let (lines, without): (Vec<Line>, Vec<Line>) = lines.partition(|line| !line.forms.is_empty());
     if lines.is_empty() {
         let y = heading(&mut canvas, title, None) + 8.0;
         canvas.text(PADDING, y, "No claim has been measured yet.", Style::QUIET);
         return canvas.finish(y + PADDING, title, "No claim has been measured yet.");
     }
-    let note = "A dot is a host. Right of 1 is as claimed; a claim of equality is at 1.";
+    let note = "Each dot, square or ring is a host; the axis is logarithmic.";
     let y = heading(&mut canvas, title, Some(note.to_owned())) + 8.0;
-    let mut y = legend(&mut canvas, y);
+    let top = legend(&mut canvas, y) + 8.0;
     let axis = axis(&lines);
-    let groups = lines.chunk_by(|a, b| a.study == b.study).count();
-    let height: f64 = lines.iter().map(|line| line.height()).sum();
-    let (top, bottom) = (y + 8.0, y + 8.0 + height + GROUP * groups as f64);
-    grid(&mut canvas, &axis, (top, bottom));
+    let of_studies = || lines.chunk_by(|a, b| a.view.judged.study == b.view.judged.study);
+    let bottom = top + lines.iter().map(Line::height).sum::<f64>() + GROUP * of_studies().count() as f64;
+    // Labels at both ends, because the chart is tall.
+    for tick in axis.ticks() {
+        let x = axis.at(tick);
+        canvas.line((x, top), (x, bottom), GRID, 1.0);
+        for y in [top - 4.0, bottom + 16.0] {
+            canvas.text(x, y, &fmt::plain(tick), Style { anchor: MIDDLE, ..Style::NOTE });
+        }
+    }
     canvas.line((axis.at(1.0), top), (axis.at(1.0), bottom), INK, 1.2);
-    y = top;
-    for rows in lines.chunk_by(|a, b| a.study == b.study) {
-        canvas.text(PADDING, y + GROUP - 7.0, rows[0].study, Style { bold: true, ..Style::QUIET });
+    let mut y = top;
+    for of_study in of_studies() {
+        canvas.text(PADDING, y + GROUP - 7.0, &of_study[0].view.judged.study, Style { more: BOLD, ..Style::QUIET });
         y += GROUP;
-        for line in rows {
+        for line in of_study {
             draw_line(&mut canvas, line, y, &axis);
             y += line.height();
         }
     }
-    y = remarks(&mut canvas, bottom + 30.0, &without);
-    let description = lines.iter().map(|line| described(line)).collect::<Vec<_>>().join("; ");
-    canvas.finish(y + PADDING, title, &description)
+    y = bottom + 30.0;
+    if !without.is_empty() {
+        let ids: Vec<&str> = without.iter().map(|line| line.claim.id.as_str()).collect();
+        let missing = format!("Without a ratio, and in the tables only: {}.", ids.join(", "));
+        for words in wrap(&missing, SMALL, WIDTH - 2.0 * PADDING) {
+            y += 16.0;
+            canvas.text(PADDING, y, &words, Style::NOTE);
+        }
+    }
+    let described = |Line { view, claim, forms, .. }: &Line| {
+        let said: Vec<String> = forms.iter().map(|found| found.said.join(" ")).collect();
+        format!("{} {}: {}", view.judged.study, claim.id, said.join(", "))
+    };
+    canvas.finish(y + PADDING, title, &lines.iter().map(described).collect::<Vec<_>>().join("; "))
 }
 
 fn lines_of(view: &StudyView) -> impl Iterator<Item = Line<'_>> {
-    view.judged.claims.iter().map(|claim| {
-        let forms = [Form::Published, Form::Fair].into_iter().filter_map(|form| found(view, claim, form));
+    view.judged.claims.iter().map(move |claim| {
+        let forms = Form::VARIANTS.iter().filter_map(|form| found(view, claim, *form)).collect();
         let label = wrap(&format!("{}: {}", claim.id, claim.text), SMALL, LEFT - PADDING - 14.0);
-        Line { study: &view.judged.study, claim, label, forms: forms.collect() }
+        Line { view, claim, label, forms }
     })
 }
 
 /// The setting that decides a form, if it is a ratio: of several the one with the verdict of here.
 fn found<'a>(view: &'a StudyView, claim: &JudgedClaim, form: Form) -> Option<Found<'a>> {
-    let is_drawn = |row: &Row| {
-        let point = row.estimate.map_or(f64::NAN, |estimate| estimate.point);
-        matches!(row.scale, Scale::Ratio { .. }) && point.is_finite() && point > 0.0
-    };
-    let of_hosts = |rows: Vec<(usize, &'a Row)>| -> Vec<&'a Row> {
-        rows.into_iter().map(|(_, row)| row).filter(|row| is_drawn(row)).collect()
-    };
+    let has_point = |row: &Row| row.estimate.is_some_and(|of| of.point.is_finite() && of.point > 0.0);
+    let is_drawn = |row: &&Row| matches!(row.scale, Scale::Ratio { .. }) && has_point(row);
+    let of_hosts = |rows: Vec<(usize, &'a Row)>| rows.into_iter().map(|(_, row)| row).filter(is_drawn).collect();
     let mut settings: Vec<Vec<&Row>> = view.deciding_settings(&claim.id, form).into_iter().map(of_hosts).collect();
     settings.retain(|rows| !rows.is_empty());
     let decides = claim.form(form).as_ref().ok()?.deciding_row();
     let place = settings.iter().position(|rows| decides.is_some_and(|row| rows[0].is_same(row)));
-    let rows = (!settings.is_empty()).then(|| settings.swap_remove(place.unwrap_or(0)))?;
+    let rows = settings.into_iter().nth(place.unwrap_or(0))?;
     let said = format!("{} {}", form.in_words(), figures::range(&rows)?);
     let said = wrap(&said, SMALL, WIDTH - PADDING - RIGHT - 14.0);
     Some(Found { rows, said })
 }
 
 /// An axis that holds 1, every estimate and every published figure.
-fn axis(lines: &[&Line]) -> Axis {
+fn axis(lines: &[Line]) -> Axis {
     let ends = lines.iter().flat_map(|line| {
         let published = line.published().into_iter().flat_map(|Band { lo, hi }| [lo, hi]);
         line.forms.iter().flat_map(Found::points).map(|(point, _)| point).chain(published)
@@ -141,21 +153,10 @@ fn axis(lines: &[&Line]) -> Axis {
     Axis::log(least, most, LEFT, RIGHT)
 }
 
-/// Grid lines with their labels at both ends, because the chart is tall.
-fn grid(canvas: &mut Canvas, axis: &Axis, (top, bottom): (f64, f64)) {
-    for tick in axis.ticks() {
-        let x = axis.at(tick);
-        canvas.line((x, top), (x, bottom), GRID, 1.0);
-        for y in [top - 4.0, bottom + 16.0] {
-            canvas.text(x, y, &fmt::plain(tick), Style::NOTE.anchored(Anchor::Middle));
-        }
-    }
-}
-
 fn legend(canvas: &mut Canvas, y: f64) -> f64 {
     let mut x = PADDING + 7.0;
     for (text, verdict) in [
-        ("a host: holds", Some(Verdict::Holds)),
+        ("holds", Some(Verdict::Holds)),
         ("does not hold, no difference or reversed", Some(Verdict::Reversed)),
         ("unclear", Some(Verdict::Unclear)),
         ("published figure", None),
@@ -173,7 +174,7 @@ fn legend(canvas: &mut Canvas, y: f64) -> f64 {
     y + 20.0
 }
 
-fn look(verdict: Verdict) -> (Mark, &'static str) {
+fn look(verdict: Verdict) -> (Mark, Color) {
     match verdict {
         verdict if verdict.agrees() => (Mark::Disc, YES),
         verdict if verdict.is_decided() => (Mark::Square, NO),
@@ -181,44 +182,26 @@ fn look(verdict: Verdict) -> (Mark, &'static str) {
     }
 }
 
-fn draw_line(canvas: &mut Canvas, line: &Line, top: f64, axis: &Axis) {
-    let height = line.height();
-    for (at, words) in line.label.iter().enumerate() {
-        let y = top + SPACE + LINE * (at as f64 + 0.75);
-        canvas.text(PADDING, y, words, Style { size: SMALL, ..Style::PLAIN });
-    }
+fn draw_line(canvas: &mut Canvas, line: &Line, mut y: f64, axis: &Axis) {
+    let write = |canvas: &mut Canvas, (x, y): (f64, f64), words: &[String], style: Style| {
+        for (at, words) in words.iter().enumerate() {
+            canvas.text(x, y + SPACE + LINE * (at as f64 + 0.75), words, style);
+        }
+    };
+    write(canvas, (PADDING, y), &line.label, Style { size: SMALL, ..Style::PLAIN });
     match line.published() {
         Some(Band { lo, hi }) if lo < hi => {
-            canvas.band((axis.at(lo), top + 2.0), (axis.at(hi), top + height - 2.0), CLAIMED);
+            canvas.band((axis.at(lo), y + 2.0), (axis.at(hi), y + line.height() - 2.0), CLAIMED);
         }
-        Some(Band { lo, .. }) => canvas.published((axis.at(lo), top + height / 2.0)),
+        Some(Band { lo, .. }) => canvas.published((axis.at(lo), y + line.height() / 2.0)),
         None => {}
     }
-    let mut y = top;
     for found in &line.forms {
         for (point, verdict) in found.points() {
             let (mark, color) = look(verdict);
             canvas.estimate((axis.at(point), y + found.height() / 2.0), mark, color);
         }
-        for (at, words) in found.said.iter().enumerate() {
-            canvas.text(RIGHT + 14.0, y + SPACE + LINE * (at as f64 + 0.75), words, Style::NOTE);
-        }
+        write(canvas, (RIGHT + 14.0, y), &found.said, Style::NOTE);
         y += found.height();
     }
-}
-
-/// Names the claims that have no ratio at the foot of the card.
-fn remarks(canvas: &mut Canvas, mut y: f64, without: &[&Line]) -> f64 {
-    let ids: Vec<&str> = without.iter().map(|line| line.claim.id.as_str()).collect();
-    let missing = format!("Without a ratio, and in the tables only: {}.", ids.join(", "));
-    for line in wrap(&missing, SMALL, WIDTH - 2.0 * PADDING).iter().filter(|_| !ids.is_empty()) {
-        y += 16.0;
-        canvas.text(PADDING, y, line, Style::NOTE);
-    }
-    y
-}
-
-fn described(line: &Line) -> String {
-    let said: Vec<String> = line.forms.iter().map(|found| found.said.join(" ")).collect();
-    format!("{} {}: {}", line.study, line.claim.id, said.join(", "))
 }

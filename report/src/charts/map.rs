@@ -1,8 +1,7 @@
 //! A map: what each arm costs over the range of x on one host, what the rule says, and where one passes another.
 
-use super::canvas::{Anchor, LINES, Mark, PUBLISHED, SMALL, Style, mark, width_of};
-use super::frame::Shown;
-use super::lines::{Plot, Values};
+use super::canvas::{Color, EDGE, LINES, MIDDLE, Mark, PUBLISHED, SMALL, Style, mark, width_of};
+use super::plot::{Plot, Shown};
 use crate::claims::Of;
 use crate::claims::map::Setting;
 use crate::fmt::{plain, unit_of};
@@ -23,27 +22,25 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
     let drawn = || (0..arms.len()).flat_map(|line| measured(line).into_iter().chain(by_rule(line)));
     let published = map.published.iter().filter(|setting| setting.x > 0.0);
     let unit = if let Of::Value { unit, .. } = &map.lines[0].quantity.of { unit } else { "" };
-    let all = drawn().map(|point| point.0).chain(published.clone().map(|setting| setting.x)).collect();
-    let x = Values { of: Shown { words: map.x_label.clone(), unit: unit_of(&map.x.metric) }, log: true, all };
-    let all = drawn().map(|point| point.1).collect();
-    let y = Values { of: Shown { words: map.y_label.clone(), unit }, log: true, all };
+    let xs = drawn().map(|point| point.0).chain(published.clone().map(|setting| setting.x)).collect();
+    let x = Shown { words: map.x_label.clone(), unit: unit_of(&map.x.metric), log: true, values: xs };
+    let y = Shown { words: map.y_label.clone(), unit, log: true, values: drawn().map(|point| point.1).collect() };
     let is_ruled = (0..arms.len()).any(|line| !by_rule(line).is_empty());
     let rule = if is_ruled { " Dashed: by the price of a handoff." } else { "" };
     let diamond = if map.published.is_empty() { "" } else { " Diamonds: the published settings." };
     let ring = if map.crossings.is_empty() { "" } else { " Rings: where an arm passes the ratio beside them." };
     let note = format!("Medians on {host}.{rule}{ring}{diamond} Both axes are logarithmic.");
     let title = map.text.replace('`', "");
-    let mut plot = Plot::new(&title, note, &arms, &x, &y);
+    let mut plot = Plot::new(&title, note, (&arms, 26.0), &x, &y);
     let mut labels = Labels::default();
     for Setting { x, label } in published {
         let (x, (top, bottom)) = (plot.at((*x, 1.0)).0, plot.rows);
         plot.canvas.path(&[(x, top), (x, bottom)], PUBLISHED, "2 4");
         plot.canvas.published((x, bottom));
-        labels.put(&mut plot, (x, top + 12.0), LINE, label, Style { fill: PUBLISHED, ..Style::NOTE });
+        labels.put(&mut plot, (x, top + 12.0), LINE, label, PUBLISHED);
     }
     for (position, arm) in arms.iter().enumerate() {
-        let rule: Vec<(f64, f64)> = by_rule(position).into_iter().map(|point| plot.at(point)).collect();
-        plot.canvas.path(&rule, color(position), RULE);
+        plot.path(&by_rule(position), color(position), RULE);
         plot.line(arm, position, (color(position), ""), &measured(position));
         for point in measured(position) {
             plot.canvas.estimate(plot.at(point), mark(position), color(position));
@@ -57,12 +54,12 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
         plot.canvas.estimate(at, Mark::Ring, color);
         let place = judged.rounded(x).concat();
         let label = format!("{place} (×{})", plain(crossing.at));
-        labels.put(&mut plot, (at.0, at.1 - 10.0), -LINE, &label, Style { fill: color, ..Style::NOTE });
+        labels.put(&mut plot, (at.0, at.1 - 10.0), -LINE, &label, color);
     }
-    plot.finish(&title)
+    plot.finish()
 }
 
-fn color(line: usize) -> &'static str {
+fn color(line: usize) -> Color {
     LINES[line % LINES.len()]
 }
 
@@ -79,23 +76,23 @@ fn between(points: &[(f64, f64)], x: f64) -> Option<f64> {
     Some(pair[0].1 * (pair[1].1 / pair[0].1).powf(share))
 }
 
-/// Labels, each a step further than those it would cover.
+/// Labels, each a step further than those it would cover: where each begins, ends and stands.
 #[derive(Default)]
 struct Labels(Vec<(f64, f64, f64)>);
 
 impl Labels {
-    fn put(&mut self, plot: &mut Plot, at: (f64, f64), step: f64, label: &str, style: Style) {
+    fn put(&mut self, plot: &mut Plot, (x, mut y): (f64, f64), step: f64, label: &str, fill: Color) {
         let half = width_of(label, SMALL) / 2.0;
         let (left, right) = plot.columns;
         // Not beyond the frame.
-        let x = at.0.min(right - half).max(left + half);
-        let mut y = at.1;
-        while let Some((.., other)) =
-            self.0.iter().find(|(from, to, other)| x + half > *from && x - half < *to && (y - other).abs() < LINE)
-        {
+        let x = x.min(right - half).max(left + half);
+        let covers = |(from, to, other): &&(f64, f64, f64), y: f64| {
+            x + half > *from && x - half < *to && (y - other).abs() < LINE
+        };
+        while let Some((.., other)) = self.0.iter().find(|label| covers(label, y)) {
             y = other + step;
         }
         self.0.push((x - half, x + half, y));
-        plot.canvas.label(x, y, label, style.anchored(Anchor::Middle));
+        plot.canvas.text(x, y, label, Style { fill, anchor: MIDDLE, more: EDGE, ..Style::NOTE });
     }
 }

@@ -34,17 +34,13 @@ impl Axis {
     /// The pixel of a value; values beyond the axis are held at its ends, so that nothing is drawn outside.
     pub fn at(&self, x: f64) -> f64 {
         let share = if self.log {
-            if x > 0.0 { (x.ln() - self.lo.ln()) / (self.hi.ln() - self.lo.ln()) } else { 0.0 }
+            (x.ln() - self.lo.ln()) / (self.hi.ln() - self.lo.ln())
         } else {
             (x - self.lo) / (self.hi - self.lo)
         };
+        // What has no logarithm, too.
         let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
         self.from + share * (self.to - self.from)
-    }
-
-    /// Whether the value lies on the axis.
-    pub fn holds(&self, x: f64) -> bool {
-        x >= self.lo && x <= self.hi
     }
 
     /// Round values on the axis, about seven at most, in rising order; at least two on a logarithmic axis.
@@ -64,37 +60,32 @@ impl Axis {
         if let Some(ticks) = ladders.find(|ticks| (3..=MOST).contains(&ticks.len())) {
             return ticks;
         }
-        let decades = self.log_ticks(&[1.0]);
-        if decades.len() > MOST {
-            let step = decades.len().div_ceil(MOST);
-            return decades.into_iter().step_by(step).collect();
+        match self.log_ticks(&[1.0]) {
+            decades if decades.len() > MOST => {
+                let step = decades.len().div_ceil(MOST);
+                decades.into_iter().step_by(step).collect()
+            }
+            // Too narrow for round mantissas: a straight ladder reads better than one lonely tick.
+            _ => straight_ticks(self.lo, self.hi, 5),
         }
-        // Too narrow for round mantissas: a straight ladder reads better than one lonely tick.
-        straight_ticks(self.lo, self.hi, 5)
     }
 
     /// Round values on the axis with their labels, and the unit that all of them share; empty where each names its own.
     ///
-    /// Sizes are round in binary units. A logarithmic axis that runs through several units, from milliseconds to seconds, names the unit
-    /// at every tick: 0.002 s would have to be counted out.
+    /// Sizes are round in binary units. A logarithmic axis of percentages, or through several units, from milliseconds to seconds, names the
+    /// unit at every tick: 0.002 s would have to be counted out.
     pub fn labelled(&self, unit: &str) -> (Vec<(f64, String)>, String) {
         let ticks = match (unit, self.log) {
             ("kib", true) => self.binary_ticks(1024.0),
             ("bytes", true) => self.binary_ticks(1.0),
-            ("kib" | "bytes", false) => {
-                let (divisor, _) = fmt::unit_for(unit, self.hi);
-                let ticks = straight_ticks(self.lo / divisor, self.hi / divisor, MOST);
-                ticks.into_iter().map(|tick| tick * divisor).collect()
-            }
             _ => self.ticks(),
         };
         let (divisor, symbol) = fmt::unit_for(unit, ticks.last().copied().unwrap_or_default());
-        if self.log && ticks.iter().any(|tick| fmt::unit_for(unit, *tick).1 != symbol) {
-            let label = |tick: f64| (tick, fmt::round_value(tick, unit));
-            return (ticks.into_iter().map(label).collect(), String::new());
-        }
-        let label = |tick: f64| (tick, fmt::plain(tick / divisor));
-        (ticks.into_iter().map(label).collect(), symbol.to_owned())
+        let is_named =
+            self.log && (unit == "percent" || ticks.iter().any(|tick| fmt::unit_for(unit, *tick).1 != symbol));
+        let label = |tick| if is_named { fmt::round_value(tick, unit) } else { fmt::plain(tick / divisor) };
+        let labels = ticks.iter().map(|tick| (*tick, label(*tick))).collect();
+        (labels, if is_named { String::new() } else { symbol.to_owned() })
     }
 
     /// Powers of two bytes on the axis, about seven at most; ordinary ticks where the axis is too short for two of them. `bytes` is the
@@ -112,18 +103,14 @@ impl Axis {
     }
 
     fn log_ticks(&self, mantissas: &[f64]) -> Vec<f64> {
-        let decade = |x: f64| x.log10().clamp(f64::MIN_10_EXP.into(), f64::MAX_10_EXP.into());
-        let decades = steps(decade(self.lo).floor(), 1.0).take_while(|step| *step <= decade(self.hi).ceil());
+        let decades = steps(self.lo.log10().floor(), 1.0).take_while(|decade| *decade <= self.hi.log10().ceil());
         let ticks = decades.flat_map(|decade| mantissas.iter().map(move |mantissa| mantissa * 10_f64.powf(decade)));
-        ticks.filter(|tick| self.holds(*tick)).collect()
+        ticks.filter(|tick| (self.lo..=self.hi).contains(tick)).collect()
     }
 }
 
 fn straight_ticks(lo: f64, hi: f64, most: usize) -> Vec<f64> {
     let rough = (hi - lo) / most as f64;
-    if rough <= 0.0 || !rough.is_finite() {
-        return vec![lo];
-    }
     let power = 10_f64.powf(rough.log10().floor());
     let round = [1.0, 2.0, 2.5, 5.0, 10.0].map(|factor| factor * power);
     let step = round.into_iter().find(|step| *step >= rough * 0.999).unwrap_or(power * 10.0);

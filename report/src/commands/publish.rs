@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -174,28 +173,31 @@ fn clean(folder: &Path, extension: &str, files: &BTreeMap<PathBuf, String>) -> R
 }
 
 /// `text` with what stands between `<!-- NAME:begin -->` and `<!-- NAME:end -->` replaced by the block called NAME.
-fn spliced<'a>(text: &'a str, blocks: &BTreeMap<String, String>, file: &Path) -> Result<String, Error> {
-    let fault = |line: usize, what: String| Error::line(file, line, what);
-    let named = |line: &'a str, side: &str| line.trim().strip_prefix("<!-- ")?.strip_suffix(" -->")?.strip_suffix(side);
-    let (begun, ended) = (|line| named(line, ":begin"), |line| named(line, ":end"));
+fn spliced(text: &str, blocks: &BTreeMap<String, String>, file: &Path) -> Result<String, Error> {
     let mut out = String::new();
-    let mut lines = (1..).zip(text.lines());
-    while let Some((number, line)) = lines.next() {
-        out.extend([line, "\n"]);
-        if let Some(name) = ended(line) {
-            return Err(fault(number, format!("the block '{name}' ends without a beginning")));
-        }
-        let Some(name) = begun(line) else { continue };
-        let known = || blocks.keys().cloned().collect::<Vec<_>>().join(", ");
-        let unknown = || fault(number, format!("there is no block '{name}': {}", known()));
-        let _ = writeln!(out, "{}", blocks.get(name).ok_or_else(unknown)?.trim_end());
-        match lines.find(|&(_, line)| begun(line).is_some() || ended(line) == Some(name)) {
-            Some((inner, line)) if begun(line).is_some() => {
-                return Err(fault(inner, format!("a block begins inside the block '{name}'")));
+    let mut open: Option<(usize, &str)> = None;
+    let no_end = |(number, name): (usize, &str)| Error::line(file, number, format!("the block '{name}' has no end"));
+    for (number, line) in (1..).zip(text.lines()) {
+        let mark = line.trim().strip_prefix("<!-- ").and_then(|line| line.strip_suffix(" -->"));
+        match (mark.and_then(|mark| mark.rsplit_once(':')), open) {
+            (Some((name, "begin")), None) => {
+                let known = || blocks.keys().cloned().collect::<Vec<_>>().join(", ");
+                let unknown = || Error::line(file, number, format!("there is no block '{name}': {}", known()));
+                let block = blocks.get(name).ok_or_else(unknown)?;
+                out.extend([line, "\n", block.trim_end(), "\n"]);
+                open = Some((number, name));
             }
-            Some((_, end)) => out.extend([end, "\n"]),
-            None => return Err(fault(number, format!("the block '{name}' has no end"))),
+            (Some((name, "end")), Some((_, begun))) if name == begun => {
+                out.extend([line, "\n"]);
+                open = None;
+            }
+            (Some((_, "begin" | "end")), Some(begun)) => return Err(no_end(begun)),
+            (Some((name, "end")), None) => {
+                return Err(Error::line(file, number, format!("the block '{name}' ends without a beginning")));
+            }
+            (_, None) => out.extend([line, "\n"]),
+            (_, Some(_)) => {}
         }
     }
-    Ok(out)
+    open.map_or(Ok(out), |begun| Err(no_end(begun)))
 }

@@ -43,8 +43,7 @@ pub(super) fn judge(claim: &Claim<Asked>, rounds: &[&Round], mirrored: &[&Round]
 fn all_parts(parts: Vec<Judged>) -> Judged {
     let verdict = rules::together(parts.iter().map(|part| part.verdict));
     let reason = parts.iter().find(|part| part.verdict == verdict).map(|part| part.reason.clone());
-    let kind = parts.first().map_or("", |part| part.kind);
-    let mut all = Judged { kind, verdict, reason: reason.unwrap_or_default(), ..Judged::default() };
+    let mut all = Judged { verdict, reason: reason.unwrap_or_default(), ..Judged::default() };
     for part in parts {
         all.rows.extend(part.rows);
         all.causes.extend(part.causes);
@@ -120,7 +119,7 @@ fn judge_part(round: &Round, part: &Part) -> Judged {
         (decided, open.unwrap_or_default())
     };
     let causes = part.causes.iter().map(|cause| judge_cause(round, part, cause)).collect();
-    Judged { kind: part.kind.into_str(), rows, verdict, reason, causes, ..Judged::default() }
+    Judged { rows, verdict, reason, causes, ..Judged::default() }
 }
 
 /// The reason why a claim about whole processes stays open: on a fast machine the start of a process is a part of what was timed.

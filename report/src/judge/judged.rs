@@ -185,8 +185,6 @@ pub type JudgedForm = Result<Judged, String>;
 /// A verdict with its evidence.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Judged {
-    /// The kind of its first part.
-    pub kind: &'static str,
     /// One row per part and scenario; of `every` a pooled one before them.
     pub rows: Vec<Row>,
     /// Over the parts, after controls, mirrors and the round before.

@@ -1,17 +1,25 @@
-//! What is said of each study in short. The sentences come from page.toml, their figures from the rows over hosts.
+//! What other documents show of each study: the README what is said in short, that of its crate its goals. The sentences come from page.toml,
+//! their figures from the rows over hosts.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
-use super::REPORT;
-use super::markdown::{Table, cell, prose};
-use super::parts::EVIDENCE;
+use super::markdown::{Table, cell, code, known, prose, text};
+use super::parts::{EVIDENCE, some};
+use super::{REPORT, prices};
 use crate::claims::Form;
 use crate::fmt::{self, anchor};
-use crate::judge::figures;
-use crate::judge::judged::Verdict;
+use crate::judge::figures::{self, NOTHING};
+use crate::judge::judged::{Row, Verdict};
 use crate::page::sentence::{Piece, Sentence, What};
 use crate::page::view::StudyView;
 use crate::page::{Answer, Document};
+
+/// Width of the sentences on a terminal.
+const WIDTH: usize = 86;
+
+/// What a picture of claims is, for who cannot see it.
+pub const CLAIMS: &str = "![Claims about ratios, as published and fair, a mark per host]";
 
 /// The first block of the README: the one conclusion, a row per study, and where they were measured.
 pub fn block(studies: &[StudyView]) -> String {
@@ -20,9 +28,11 @@ pub fn block(studies: &[StudyView]) -> String {
 
 /// The second one: the chart, and for each study why it is so.
 pub fn why(studies: &[StudyView]) -> String {
-    let chart = "![Claims about ratios, as published and fair, a dot per host](charts/claims.svg)\n".to_owned();
     let why = studies.iter().filter_map(of_study).collect::<Vec<_>>().join("\n");
-    ["In the chart a dot is a machine:\n", &chart, &why].join("\n")
+    format!(
+        "In the chart a host is a dot where the claim holds, a square where it does not, a ring where that is unclear:\n\n\
+         {CLAIMS}(charts/claims.svg)\n\n{why}"
+    )
 }
 
 /// A row per study: what they said, what their set-up shows, what is left at equal work, and what to do.
@@ -115,4 +125,50 @@ fn figure(view: &StudyView, (id, form): (&str, Form), of: Option<&String>, what:
             figures::range_of(&rows[0].1.scale, &points)
         }
     }
+}
+
+/// What is quoted of each study, what became of it and what to do, and what a handoff costs: a screen.
+pub fn in_text(studies: &[StudyView]) -> String {
+    let mut text = String::new();
+    for view in studies {
+        let Some(answer) = &view.page.answer else { continue };
+        let _ = writeln!(text, "{}", view.page.title);
+        let lines = [
+            ("They said", &answer.said),
+            ("Run again", &answer.setup),
+            ("Equal work", &answer.equal),
+            ("So", &answer.so),
+        ];
+        for (name, sentence) in lines {
+            let words = filled(view, sentence).replace('`', "");
+            let lines = fmt::lines(words.split_whitespace(), " ", |line| line.chars().count() <= WIDTH);
+            let _ = writeln!(text, "  {name:<12}{}", lines.join(&format!("\n{:14}", "")));
+        }
+    }
+    text + &prices::in_text(studies, true)
+}
+
+/// The table of a study's goals.
+pub fn goals(view: &StudyView) -> String {
+    let mut table = Table::new("| Goal | >Aim | Scenario | Ours | Medians | Result");
+    for goal in &view.judged.goals {
+        let bound = goal.bound.replace("<=", "≤").replace(">=", "≥");
+        let mut said = [cell(&goal.id), cell(&goal.text), text(&bound)];
+        let mut verdict = match goal.verdict {
+            Verdict::Holds | Verdict::NotTested => goal.verdict.to_string(),
+            verdict => format!("**{verdict}**"),
+        };
+        let figures = |row: &Row| {
+            let size =
+                row.estimate.as_ref().map(|of| format!("{}, {}", figures::estimate(row), figures::sample_size(of)));
+            [code(&row.scenario), known(size), some(text(&figures::named_sides(row)))]
+        };
+        let rows: Vec<[String; 3]> = goal.rows.iter().map(figures).collect();
+        let none = [[NOTHING; 3].map(str::to_owned)];
+        for figures in if rows.is_empty() { &none[..] } else { &rows } {
+            // Goal and result are said once.
+            table.row([&std::mem::take(&mut said)[..], figures, &[std::mem::take(&mut verdict)]].concat());
+        }
+    }
+    table.render()
 }

@@ -5,8 +5,8 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 
 use strum::VariantArray as _;
 
-use super::markdown::{Table, breakable, bullets, cell, code, headed, prose, text};
-use super::parts::{link, original, some};
+use super::markdown::{Table, breakable, bullets, cell, code, headed, heading, image, prose, text};
+use super::parts::{link, original, round, some};
 use super::{GENERATED, maps, prices, rule, table};
 use crate::claims::{Form, Further};
 use crate::fmt::{self, anchor};
@@ -45,17 +45,15 @@ pub fn page(studies: &[StudyView], view: &StudyView) -> String {
 
 fn charts(view: &StudyView) -> String {
     let drawn = view.page.chart.iter().filter(|chart| view.can_draw(chart));
-    // Brackets would end the alternative text early.
-    let title = |chart: &Chart| prose(&chart.title).replace(['[', ']', '`'], "");
     let image =
-        |chart: &Chart| format!("![{}](../../charts/{})\n\n", title(chart), chart.file_name(&view.judged.study));
-    drawn.map(image).collect::<Vec<_>>().concat()
+        |chart: &Chart| image(&chart.title, &format!("../../charts/{}", chart.file_name(&view.judged.study))) + "\n\n";
+    drawn.map(image).collect()
 }
 
 fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
     let (study, id) = (&view.judged.study, &claim.id);
-    let mut out = format!("<a id=\"{}\"></a>\n\n", anchor(study, id));
-    let _ = write!(out, "### {}: {}\n\n", prose(id), prose(claim.text.trim_end_matches('.')));
+    let title = format!("### {}: {}", prose(id), prose(claim.text.trim_end_matches('.')));
+    let mut out = heading(&anchor(study, id), &title);
     let _ = write!(out, "Published: {}.", original(claim).trim_end_matches('.'));
     for form in Form::VARIANTS {
         let _ = write!(out, " {}: {}.", fmt::capitalized(form.in_words()), verdict(view, id, *form));
@@ -126,11 +124,10 @@ fn verdict(view: &StudyView, id: &str, form: Form) -> String {
 fn rows(view: &StudyView, tests: &[Test]) -> String {
     let mut table =
         Table::new("Test | What | Scenario | Host | >Figure (interval) | >Blocks | Medians | >Floor | Verdict | Round");
-    let (mut remarks, mut lines, mut modes) = (String::new(), 0, BTreeSet::new());
+    let (mut remarks, mut modes) = (String::new(), BTreeSet::new());
     for (label, id, form) in tests {
         let mut last = ("", String::new());
         for (host, row) in view.settings(id, *form).into_iter().flatten() {
-            lines += 1;
             if row.part != last.0 && !row.part.is_empty() {
                 let _ = writeln!(remarks, "- {}: {}.", prose(label), prose(&row.part));
             }
@@ -142,22 +139,20 @@ fn rows(view: &StudyView, tests: &[Test]) -> String {
             let first = [cell(label), breakable(&figures::what(&row.scale)), code(&row.scenario)].map(once);
             last.1 = what;
             let (medians, floor) = (some(text(&figures::sides(row))), figures::floor(row));
-            let stamp = row.round.rsplit('/').next().unwrap_or_default();
-            let round = format!("[{stamp}](../../results/{})", row.round);
             let beside = if row.beside { " (beside)" } else { "" };
             let verdict = format!("{}{beside}", row.verdict);
             let figure = text(&figures::estimate(row));
             let there = format!("(`{}`, {})", row.scenario, view.origin.name(host));
             modes.extend(figures::modes(row).map(|said| format!("{said} {there}.")));
-            let rest = [cell(view.origin.name(host)), figure, blocks(row), medians, floor, verdict, round];
+            let rest = [cell(view.origin.name(host)), figure, blocks(row), medians, floor, verdict, round(&row.round)];
             table.row([&first[..], &rest].concat());
         }
     }
-    match (remarks.is_empty(), lines) {
-        (_, 0) => String::new(),
-        (true, _) => format!("{}\n{}", table.render(), bullets(&modes)),
-        (false, _) => format!("{remarks}\n{}\n{}", table.render(), bullets(&modes)),
+    if table.is_empty() {
+        return String::new();
     }
+    let remarks = if remarks.is_empty() { remarks } else { remarks + "\n" };
+    format!("{remarks}{}\n{}", table.render(), bullets(&modes))
 }
 
 /// "12 (96.1 %)", with the failed runs among them.
@@ -171,20 +166,17 @@ fn blocks(row: &Row) -> String {
 
 /// What was tested for a cause.
 fn causes(view: &StudyView, label: &str, (id, form): (&str, Form)) -> String {
-    let found = view.found(id, form);
-    let over = view.causes(id, form);
-    if over.is_empty() || !found.iter().any(|(_, found)| found.has_effect()) {
-        return String::new();
-    }
+    let (found, over) = (view.found(id, form), view.causes(id, form));
     // Of the host of the newest round that has them.
     let tested = found.iter().find(|(_, found)| !found.causes.is_empty());
-    let said: String = tested.map_or_else(String::new, |(_, found)| {
-        let of = |cause: &Cause| {
-            let over = over.iter().find(|(short, _)| *short == cause.short).map(|(_, over)| *over);
-            evidence(cause, &figures::over_in_words(over.unwrap_or_default()))
-        };
-        found.causes.iter().map(of).collect()
-    });
+    let Some((_, tested)) = tested.filter(|_| found.iter().any(|(_, found)| found.has_effect())) else {
+        return String::new();
+    };
+    let of = |cause: &Cause| {
+        let over = over.iter().find(|(short, _)| *short == cause.short).map(|(_, over)| *over);
+        evidence(cause, &figures::over_in_words(over.unwrap_or_default()))
+    };
+    let said: String = tested.causes.iter().map(of).collect();
     if said.is_empty() { said } else { format!("Causes that were tested, {}:\n\n{said}\n", prose(label)) }
 }
 

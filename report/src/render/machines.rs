@@ -1,7 +1,6 @@
 //! The machines: what hosts there are, and everything that is known of the machine of each study's newest round.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use serde_json::Value;
 
@@ -21,30 +20,24 @@ pub fn page(studies: &[StudyView]) -> String {
 
 fn machines(studies: &[StudyView]) -> String {
     let names: BTreeSet<&String> = studies.iter().flat_map(|view| view.machine.values.keys()).collect();
-    let shown = |view: &StudyView, name: &str| printed(&view.machine, name);
-    let is_same = |name: &&&String| studies.iter().all(|view| shown(view, name) == shown(&studies[0], name));
-    let (same, differing): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| is_same(name));
-    let mut out = String::new();
-    if !same.is_empty() {
-        let mut table = Table::new("|Value");
-        for name in same {
-            table.row([in_words(name), shown(&studies[0], name)]);
+    let (mut same, mut differing) = (Table::new("|Value"), Table::new("|Study|Value"));
+    for name in names {
+        let shown = |view: &StudyView| printed(&view.machine, name);
+        let mut label = in_words(name);
+        if studies.iter().all(|view| shown(view) == shown(&studies[0])) {
+            same.row([label, shown(&studies[0])]);
+            continue;
         }
-        let _ = writeln!(out, "{}", table.render());
-    }
-    if !differing.is_empty() {
-        let mut table = Table::new("|Study|Value");
-        for name in differing {
-            // A study without a build has no value of it.
-            let with = studies.iter().filter(|view| view.machine.values.contains_key(name));
-            for (position, view) in with.enumerate() {
-                let label = if position == 0 { in_words(name) } else { String::new() };
-                table.row([label, code(&view.judged.study), shown(view, name)]);
-            }
+        // A study without a build has no value of it.
+        for view in studies.iter().filter(|view| view.machine.values.contains_key(name)) {
+            differing.row([std::mem::take(&mut label), code(&view.judged.study), shown(view)]);
         }
-        let _ = write!(out, "What differs from study to study:\n\n{}", table.render());
     }
-    out
+    let same = if same.is_empty() { String::new() } else { same.render() + "\n" };
+    if differing.is_empty() {
+        return same;
+    }
+    format!("{same}What differs from study to study:\n\n{}", differing.render())
 }
 
 fn in_words(name: &str) -> String {

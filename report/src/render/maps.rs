@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
-use super::markdown::{Table, bullets, cell, prose, text};
+use super::markdown::{Table, bullets, cell, headed, heading, image, known, prose, text};
+use super::parts::round;
 use crate::charts;
+use crate::claims::map::Line;
 use crate::judge::figures::{self, or_nothing};
-use crate::judge::maps::{JudgedMap, OnHost, Point};
+use crate::judge::maps::{JudgedMap, Point};
 use crate::page::view::StudyView;
 
 /// The maps of a study: a part of its section in the report; nothing if none was measured.
@@ -13,42 +15,35 @@ pub fn section(view: &StudyView) -> String {
     let each = |judged: &JudgedMap| {
         let host = view.origin.name(judged.hosts[0].host);
         let said = |(sentence, figure)| format!("{sentence} ({host}: {figure}.)");
-        format!("{}\n\n{}", image(view, judged, ""), bullets(judged.sentences().map(said)))
+        format!("{}\n\n{}", picture(view, judged, ""), bullets(judged.sentences().map(said)))
     };
-    let maps: String = view.maps.iter().map(each).collect();
-    if maps.is_empty() { maps } else { format!("### Map\n\n{}\n\n", maps.trim_end()) }
+    headed("### Map", &view.maps.iter().map(each).collect::<String>())
 }
 
 /// The maps of a study by host: a section of its evidence; nothing if none was measured.
 pub fn by_host(view: &StudyView) -> String {
     let each = |judged: &JudgedMap| {
         let JudgedMap { map, hosts } = judged;
-        let arms = map.lines.iter().map(|line| line.arm.as_str()).collect::<Vec<_>>().join(" | >");
-        let mut table = Table::new(&format!("Host | >{} | >{arms} | Round", map.x_label.replace('|', "/")));
+        let x_label = map.x_label.replace('|', "/");
+        let mut table = Table::new(&format!("Host | >{x_label} | >{} | Round", arms(judged)));
         let mut crossings = Table::new("Crossing | Host | >Where");
         for on in hosts {
             let host = cell(view.origin.name(on.host));
-            let round = format!("[{}](../../results/{})", on.round.rsplit('/').next().unwrap_or_default(), on.round);
             for point in &on.points {
-                let ys = (0..map.lines.len()).map(|line| y(judged, point, line, true));
-                let first = [host.clone(), text(&x(judged, point))].into_iter();
-                table.row(first.chain(ys.map(|y| text(&y))).chain([round.clone()]).collect::<Vec<_>>());
+                let values = values(judged, point, true).into_iter().map(|value| text(&value));
+                table.row([host.clone()].into_iter().chain(values).chain([round(&on.round)]).collect::<Vec<_>>());
             }
             for (place, crossing) in map.crossings.iter().enumerate() {
-                let (what, found) = (prose(&crossing.text.replace("{x}", "x")), judged.figure(on, place));
-                crossings.row([what, host.clone(), or_nothing(found, |found| text(&found))]);
+                let what = prose(&crossing.text.replace("{x}", "x"));
+                crossings.row([what, host.clone(), known(judged.figure(on, place))]);
             }
         }
-        let crossings = if map.crossings.is_empty() { String::new() } else { crossings.render() + "\n" };
-        let (title, y) = (prose(&map.text), prose(&map.y_label));
-        format!(
-            "**{title}** In the cells: {y}.\n\n{}\n\n{}\n{crossings}",
-            image(view, judged, "../../"),
-            table.render()
-        )
+        let crossings = if crossings.is_empty() { String::new() } else { crossings.render() + "\n" };
+        let (title, y, picture) = (prose(&map.text), prose(&map.y_label), picture(view, judged, "../../"));
+        format!("**{title}** In the cells: {y}.\n\n{picture}\n\n{}\n{crossings}", table.render())
     };
     let maps: String = view.maps.iter().map(each).collect();
-    if maps.is_empty() { maps } else { format!("<a id=\"maps\"></a>\n\n## Maps\n\n{maps}") }
+    if maps.is_empty() { maps } else { heading("maps", "## Maps") + &maps }
 }
 
 /// Maps for a terminal: the crossings, and y at each x on the host of the newest round.
@@ -61,47 +56,37 @@ pub fn in_text(studies: &[StudyView]) -> String {
         for (sentence, figure) in judged.sentences() {
             let _ = writeln!(out, "  {} ({host}: {figure})", sentence.replace('`', ""));
         }
-        let _ = writeln!(out, "  {} by {} on {host}:", judged.map.y_label, judged.map.x_label);
-        out.push_str(&columns(judged, on));
+        let mut table = Table::new(&format!(">|>{}", arms(judged)));
+        for point in &on.points {
+            table.row(values(judged, point, false));
+        }
+        let (y, x) = (&judged.map.y_label, &judged.map.x_label);
+        let _ = write!(out, "  {y} by {x} on {host}:\n{}", table.in_text());
     }
     out
 }
 
-/// A row per x, a column per arm.
-fn columns(judged: &JudgedMap, on: &OnHost) -> String {
-    let arms = judged.map.lines.iter().map(|line| line.arm.clone());
-    let mut rows = vec![std::iter::once(String::new()).chain(arms).collect::<Vec<_>>()];
-    let cells = |point: &Point| {
-        let ys = (0..judged.map.lines.len()).map(|line| y(judged, point, line, false));
-        std::iter::once(x(judged, point)).chain(ys).collect::<Vec<_>>()
-    };
-    rows.extend(on.points.iter().map(cells));
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("  {cell:>width$}"));
-        cells.collect::<String>() + "\n"
-    };
-    rows.iter().map(line).collect()
+/// The arms as headings of columns that stand right, but for the mark before the first.
+fn arms(judged: &JudgedMap) -> String {
+    judged.map.lines.iter().map(|line| line.arm.as_str()).collect::<Vec<_>>().join(" | >")
 }
 
-fn x(judged: &JudgedMap, point: &Point) -> String {
-    figures::range_of(&judged.x_scale(), &[point.x]).unwrap_or_default()
-}
-
-/// What a line shows at a point; `whole`: with its interval, and what the rule says.
-fn y(judged: &JudgedMap, point: &Point, line: usize, whole: bool) -> String {
-    if judged.map.base.as_ref() == Some(&judged.map.lines[line].arm) {
-        return "1".to_owned();
-    }
+/// x, and what each line shows there; `whole`: with its interval, and what the rule says.
+fn values(judged: &JudgedMap, point: &Point, whole: bool) -> Vec<String> {
     let scale = judged.y_scale();
     let short = |y: f64| figures::range_of(&scale, &[y]).unwrap_or_default();
-    let rule = point.predicted[line].filter(|_| whole).map(|y| format!("; rule {}", short(y))).unwrap_or_default();
-    or_nothing(point.ys[line], |y| if whole { figures::printed(&scale, &y) } else { short(y.point) }) + &rule
+    let y = |(place, line): (usize, &Line)| {
+        if judged.map.base.as_ref() == Some(&line.arm) {
+            return "1".to_owned();
+        }
+        let rule = point.predicted[place].filter(|_| whole).map(|y| format!("; rule {}", short(y)));
+        let y = |y| if whole { figures::printed(&scale, &y) } else { short(y.point) };
+        or_nothing(point.ys[place], y) + &rule.unwrap_or_default()
+    };
+    let x = figures::range_of(&judged.x_scale(), &[point.x]).unwrap_or_default();
+    [x].into_iter().chain(judged.map.lines.iter().enumerate().map(y)).collect()
 }
 
-fn image(view: &StudyView, judged: &JudgedMap, to: &str) -> String {
-    // Brackets would end the alternative text early.
-    let title = prose(&judged.map.text).replace(['[', ']', '`'], "");
-    format!("![{title}]({to}charts/{})", charts::map_file(view, judged))
+fn picture(view: &StudyView, judged: &JudgedMap, to: &str) -> String {
+    image(&judged.map.text, &format!("{to}charts/{}", charts::map_file(view, judged)))
 }

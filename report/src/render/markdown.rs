@@ -1,6 +1,6 @@
-//! The little Markdown that the report needs: escaped text, tables, sections.
+//! The little Markdown that the report needs: escaped text, tables, which a terminal shows, too, and sections.
 
-use crate::judge::figures::NOTHING;
+use crate::judge::figures::{NOTHING, or_nothing};
 
 /// The longest name that does not break.
 const LONG: usize = 24;
@@ -27,10 +27,15 @@ pub fn code(raw: &str) -> String {
     format!("`{}`", raw.replace('`', "'").replace('|', "\\|").replace(['\n', '\r'], " "))
 }
 
-/// A table whose cells are Markdown already; an empty cell is printed as a space.
+/// A figure as text, or `-` where there is none.
+pub fn known(figure: Option<String>) -> String {
+    or_nothing(figure, |figure| text(&figure))
+}
+
+/// A table whose cells are Markdown already.
 #[derive(Debug)]
 pub struct Table {
-    /// The headings, how each column stands (words left, figures right), and the rows.
+    /// The headings, how each column stands in Markdown (words left, figures right), and the rows.
     lines: Vec<Vec<String>>,
 }
 
@@ -50,29 +55,51 @@ impl Table {
         Self { lines: vec![headings, rule] }
     }
 
-    /// Adds a row; missing cells are left empty, cells beyond the heading are dropped.
+    /// Adds a row, a cell for each heading.
     pub fn row(&mut self, cells: impl Into<Vec<String>>) {
-        let mut cells = cells.into();
-        cells.resize(self.lines[0].len(), String::new());
-        self.lines.push(cells);
+        self.lines.push(cells.into());
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lines.len() == 2
     }
 
     /// The table as Markdown, ending in a line break, without the columns that say nothing in any row.
     pub fn render(&self) -> String {
-        let rows = &self.lines[2..];
-        let says = |at: &usize| rows.is_empty() || rows.iter().any(|row| row[*at] != NOTHING);
+        let says = |at: &usize| self.is_empty() || self.lines[2..].iter().any(|row| row[*at] != NOTHING);
         let columns: Vec<usize> = (0..self.lines[0].len()).filter(says).collect();
         let line = |cells: &Vec<String>| {
             format!("| {} |\n", columns.iter().map(|at| cells[*at].as_str()).collect::<Vec<_>>().join(" | "))
         };
         self.lines.iter().map(line).collect()
     }
+
+    /// The table for a terminal, all columns right.
+    pub fn in_text(&self) -> String {
+        let lines = || self.lines[..1].iter().chain(&self.lines[2..]);
+        let width = |at: usize| lines().map(|row| row[at].chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..self.lines[0].len()).map(width).collect();
+        let cell = |(cell, width): (&String, &usize)| format!("  {cell:>width$}");
+        let line = |row: &Vec<String>| row.iter().zip(&widths).map(cell).collect::<String>() + "\n";
+        lines().map(line).collect()
+    }
+}
+
+/// A title with an anchor for links.
+pub fn heading(anchor: &str, title: &str) -> String {
+    format!("<a id=\"{anchor}\"></a>\n\n{title}\n\n")
+}
+
+/// A picture with its title for who cannot see it; brackets would end that early.
+pub fn image(title: &str, path: &str) -> String {
+    format!("![{}]({path})", prose(title).replace(['[', ']', '`'], ""))
 }
 
 /// A list of short paragraphs as Markdown bullets, or nothing.
 pub fn bullets<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
-    let items: Vec<String> = items.into_iter().map(|item| format!("- {}\n", prose(item.as_ref()))).collect();
-    if items.is_empty() { String::new() } else { items.concat() + "\n" }
+    let bullet = |item: T| format!("- {}\n", prose(item.as_ref()));
+    let items: String = items.into_iter().map(bullet).collect();
+    if items.is_empty() { items } else { items + "\n" }
 }
 
 /// A heading with the text below it; nothing without text.
@@ -105,12 +132,9 @@ mod tests {
             breakable("a_b < sync_pipelined_as_published"),
             "a_b &lt; sync_<wbr>pipelined_<wbr>as_<wbr>published"
         );
-        let mut table = Table::new("one | >two");
-        table.row(["x".to_owned()]);
-        assert_eq!(table.render(), "| one | two |\n| --- | --: |\n| x |  |\n");
-        let mut table = Table::new("one | nothing | some");
+        let mut table = Table::new("one | nothing | >some");
         table.row(["x".to_owned(), NOTHING.to_owned(), NOTHING.to_owned()]);
         table.row(["y".to_owned(), NOTHING.to_owned(), "1".to_owned()]);
-        assert_eq!(table.render(), "| one | some |\n| --- | --- |\n| x | - |\n| y | 1 |\n");
+        assert_eq!(table.render(), "| one | some |\n| --- | --: |\n| x | - |\n| y | 1 |\n");
     }
 }

@@ -27,11 +27,6 @@ pub fn original(claim: &JudgedClaim) -> String {
     if claim.original.trim().is_empty() { "none".to_owned() } else { cell(&claim.original) }
 }
 
-/// The same, without what stands in parentheses.
-fn original_in_short(claim: &JudgedClaim) -> String {
-    original(claim).split(" (").next().unwrap_or_default().to_owned()
-}
-
 /// The published figure in the unit of its authors, marked where it lies outside of the range over hosts; what is printed where there is none.
 pub fn published(view: &StudyView, claim: &JudgedClaim) -> String {
     let settings = view.settings(&claim.id, Form::Published);
@@ -39,7 +34,8 @@ pub fn published(view: &StudyView, claim: &JudgedClaim) -> String {
     match rows.first().and_then(|row| figures::published(row)) {
         Some(figure) if figures::is_outside(&rows) => format!("{}, *outside*", text(&figure)),
         Some(figure) => text(&figure),
-        None => original_in_short(claim),
+        // Without what stands in parentheses.
+        None => original(claim).split(" (").next().unwrap_or_default().to_owned(),
     }
 }
 
@@ -81,4 +77,9 @@ pub fn range_in_words(rows: &[(usize, &Row)]) -> String {
 /// The text, or `-` for none.
 pub fn some(text: String) -> String {
     if text.is_empty() { NOTHING.to_owned() } else { text }
+}
+
+/// A round of which there is a figure, as a link from the evidence.
+pub fn round(folder: &str) -> String {
+    format!("[{}](../../results/{folder})", folder.rsplit('/').next().unwrap_or_default())
 }

@@ -1,6 +1,8 @@
 //! The rule: what the price of a handoff predicts beside what was measured.
 
-use super::markdown::{Table, bullets, cell, code, text};
+use std::collections::BTreeSet;
+
+use super::markdown::{Table, bullets, cell, code, heading, text};
 use super::parts::EVIDENCE;
 use crate::claims::handoffs::{Handoffs, Shape};
 use crate::fmt;
@@ -15,23 +17,24 @@ pub fn section(studies: &[StudyView]) -> String {
     let mut table =
         Table::new("Effect | >Handoffs | >Work between two | >Price of one | >Predicted | >Measured | Agree");
     for view in studies {
-        let mut of_study: Vec<&Predicted> = found.iter().filter(|line| is_of(view, line)).collect();
-        // Of each host they are in the order of the rules.
-        let order =
-            |line: &Predicted| view.observed.iter().position(|observed| observed.rule.id == line.observed.rule.id);
-        of_study.sort_by_key(|line| order(line));
-        for of_rule in of_study.chunk_by(|a, b| a.observed.rule.id == b.observed.rule.id) {
-            let agree = of_rule.iter().filter(|line| line.agrees).count();
-            let agree = format!("{agree} of {}", of_rule.len());
-            let over = |of: &dyn Fn(&Predicted) -> f64, unit| range(of_rule.iter().map(|line| of(line)), unit);
+        let mut seen = BTreeSet::new();
+        for rule in view.observed.iter().map(|observed| &observed.rule).filter(|rule| seen.insert(&rule.id)) {
+            let lines = found.iter().filter(|line| is_of(view, line) && line.observed.rule.id == rule.id);
+            let lines: Vec<&Predicted> = lines.collect();
+            let agree = lines.iter().filter(|line| line.agrees).count();
+            let agrees = format!("{agree} of {}", lines.len());
+            let value = |unit| move |x| fmt::value(x, unit);
+            let Some(handoffs) = range(&lines, |line| line.observed.handoffs, value("count")) else { continue };
+            let over = |of: fn(&Predicted) -> f64| range(&lines, of, value("s")).unwrap_or_default();
+            let change = |of: fn(&Predicted) -> f64| text(&range(&lines, of, fmt::change).unwrap_or_default());
             table.row([
-                format!("[{}]({EVIDENCE}{}.md#the-rule)", cell(&of_rule[0].observed.rule.text), view.judged.study),
-                over(&|line| line.observed.handoffs, "count"),
-                over(&|line| line.observed.between_s(), "s"),
-                over(&|line| line.price_s, "s"),
-                text(&changes(of_rule.iter().map(|line| line.predicted))),
-                text(&changes(of_rule.iter().map(|line| line.observed.effect.point))),
-                if of_rule.iter().all(|line| line.agrees) { agree } else { format!("**{agree}**") },
+                format!("[{}]({EVIDENCE}{}.md#the-rule)", cell(&rule.text), view.judged.study),
+                handoffs,
+                over(|line| line.observed.between_s()),
+                over(|line| line.price_s),
+                change(|line| line.predicted),
+                change(|line| line.observed.effect.point),
+                if agree == lines.len() { agrees } else { format!("**{agrees}**") },
             ]);
         }
     }
@@ -40,9 +43,10 @@ pub fn section(studies: &[StudyView]) -> String {
     let chart = "\n![Overhead against work between two handoffs](charts/rule.svg)\n";
     let missing: Vec<String> = missing.into_iter().map(|name| format!("No price yet: {name}")).collect();
     format!(
-        "<a id=\"the-rule\"></a>\n\n## The rule\n\nHandoffs add their number times the price of one; \
+        "{}Handoffs add their number times the price of one; \
          of two parts that run side by side, the longer decides, and both pay it. This predicts {agree} of {} effects \
          within 25 % of their logarithm, or within 5 points if they are below 20 %.\n\n{}{}{}",
+        heading("the-rule", "## The rule"),
         found.len(),
         table.render(),
         if drawn { chart } else { "" },
@@ -53,15 +57,13 @@ pub fn section(studies: &[StudyView]) -> String {
 /// The predictions of a study by scenario and host: a section of its evidence; nothing without any.
 pub fn by_scenario(studies: &[StudyView], view: &StudyView) -> String {
     let (found, _) = predicted(studies);
-    let found: Vec<&Predicted> = found.iter().filter(|line| is_of(view, line)).collect();
-    if found.is_empty() {
-        return String::new();
-    }
     let mut table = Table::new(
         "Effect | Scenario | Host | >Handoffs | >Work between two | >Price | >Predicted | >Measured | Agrees",
     );
-    for line @ Predicted { observed, price_s, .. } in &found {
+    let mut known: Vec<String> = Vec::new();
+    for line @ Predicted { observed, price_s, .. } in found.iter().filter(|line| is_of(view, line)) {
         let (_, id, way) = &observed.rule.price;
+        let effect = &observed.effect;
         table.row([
             cell(&observed.rule.text),
             code(&observed.scenario),
@@ -72,15 +74,27 @@ pub fn by_scenario(studies: &[StudyView], view: &StudyView) -> String {
             text(&fmt::change(line.predicted)),
             text(&format!(
                 "{} ({} to {})",
-                fmt::change(observed.effect.point),
-                fmt::change(observed.effect.lo).trim_end_matches(" %"),
-                fmt::change(observed.effect.hi).trim_end_matches(" %"),
+                fmt::change(effect.point),
+                fmt::change(effect.lo).trim_end_matches(" %"),
+                fmt::change(effect.hi).trim_end_matches(" %"),
             )),
             if line.agrees { "agrees" } else { "**misses**" }.to_owned(),
         ]);
+        if let Handoffs::Known(_, why) = &observed.rule.handoffs {
+            known.push(format!("{} ({})", cell(&observed.rule.text), cell(why)));
+        }
     }
+    if table.is_empty() {
+        return String::new();
+    }
+    let mut seen = BTreeSet::new();
+    known.retain(|said| seen.insert(said.clone()));
+    let known = match known.join("; ") {
+        known if known.is_empty() => known,
+        known => format!(" Handoffs that are known and not counted: {known}."),
+    };
     let about = "[The rule](../../REPORT.md#the-rule) by scenario and host.";
-    format!("<a id=\"the-rule\"></a>\n\n## The rule\n\n{about}{}\n\n{}\n", counted(&found), table.render())
+    format!("{}{about}{known}\n\n{}\n", heading("the-rule", "## The rule"), table.render())
 }
 
 /// Whether a prediction is about an effect of the study.
@@ -88,40 +102,8 @@ fn is_of(view: &StudyView, line: &Predicted) -> bool {
     view.observed.iter().any(|observed| std::ptr::eq(observed, line.observed))
 }
 
-/// "46 to 692", "80.1 to 107 µs".
-fn range(values: impl Iterator<Item = f64> + Clone, unit: &str) -> String {
-    let Some((lo, hi)) = values.clone().reduce(f64::min).zip(values.reduce(f64::max)) else { return String::new() };
-    let [low, high] = [lo, hi].map(|end| fmt::value(end, unit));
-    if low == high {
-        return high;
-    }
-    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
-        (Some((number, of)), Some((_, same))) if of == same => format!("{number} to {high}"),
-        _ => format!("{low} to {high}"),
-    }
-}
-
-/// "+89.3 to +122 %".
-fn changes(ratios: impl Iterator<Item = f64> + Clone) -> String {
-    let Some((lo, hi)) = ratios.clone().reduce(f64::min).zip(ratios.reduce(f64::max)) else { return String::new() };
-    let [low, high] = [lo, hi].map(fmt::change);
-    if low == high { high } else { format!("{} to {high}", low.trim_end_matches(" %")) }
-}
-
-/// Why the number of handoffs is known where nothing counted them.
-fn counted(found: &[&Predicted]) -> String {
-    let mut known: Vec<String> = Vec::new();
-    for line in found {
-        if let Handoffs::Known(_, why) = &line.observed.rule.handoffs
-            && let said = format!("{} ({})", cell(&line.observed.rule.text), cell(why))
-            && !known.contains(&said)
-        {
-            known.push(said);
-        }
-    }
-    if known.is_empty() {
-        String::new()
-    } else {
-        format!(" Handoffs that are known and not counted: {}.", known.join("; "))
-    }
+/// "46 to 692", "80.1 to 107 µs", "+89.3 to +122 %"; `None` without any.
+fn range(lines: &[&Predicted], of: fn(&Predicted) -> f64, printed: impl Fn(f64) -> String) -> Option<String> {
+    let values = || lines.iter().map(|line| of(line));
+    Some(fmt::range(&printed(values().reduce(f64::min)?), &printed(values().reduce(f64::max)?)))
 }

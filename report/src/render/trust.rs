@@ -1,9 +1,8 @@
 //! Whether this run can be trusted.
 
-use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
-
 use super::GENERATED;
-use super::markdown::{Table, cell, code, text};
+use super::markdown::{Table, cell, code, heading, known, text};
+use super::parts::round;
 use crate::fmt::{self, anchor, plural};
 use crate::folder::host;
 use crate::judge::figures::{self, NOTHING, or_nothing};
@@ -21,8 +20,8 @@ pub fn page(studies: &[StudyView]) -> String {
     );
     out.push_str(&calibration(studies));
     for view in studies {
-        let (anchor, study) = (anchor(&view.judged.study, "trust"), code(&view.judged.study));
-        let _ = write!(out, "<a id=\"{anchor}\"></a>\n\n## {study}\n\n");
+        let study = &view.judged.study;
+        out.push_str(&heading(&anchor(study, "trust"), &format!("## {}", code(study))));
         out.extend([controls, false_positives, failures, memory].map(|part| part(&view.judged)));
         out.push_str(&sources(&view.origin));
     }
@@ -39,9 +38,9 @@ fn sources(origin: &Origin) -> String {
     );
     for Source { folder, host, part, blocks: (run, planned), machine } in &origin.rounds {
         let figure = |name: &str| or_nothing(machine.number(name), |x| fmt::value(x, fmt::unit_of(name)));
-        let round = format!("[{}](../../results/{folder})", folder.rsplit('/').next().unwrap_or_default());
         let blocks = format!("{run} of {planned}");
-        let mut cells = vec![round, cell(origin.name(*host)), (*part).to_owned(), blocks, figure("steal_percent")];
+        let mut cells =
+            vec![round(folder), cell(origin.name(*host)), (*part).to_owned(), blocks, figure("steal_percent")];
         cells.extend(host::PROBES.map(|(name, _)| figure(name)));
         table.row(cells);
     }
@@ -73,7 +72,19 @@ fn calibration<'a>(studies: &'a [StudyView]) -> String {
         table.row([code(study), control, trials, misses, expected, wrong, equal, least]);
     }
     if calibrated.len() > 1 {
-        table.row(together(&calibrated));
+        // The trials of all studies, which say more about the method than those of one.
+        let sum = |of: fn(&Calibrated) -> usize| calibrated.iter().map(|(_, found)| of(found)).sum::<usize>();
+        let trials = sum(|found| found.trials);
+        let share = |count: usize| {
+            let (lo, hi) = binomial::interval(count, trials, CONFIDENCE);
+            let [share, lo, hi] = [count as f64 / trials as f64, lo, hi].map(fmt::percent);
+            format!("{count}: {share} [{lo}, {hi}]")
+        };
+        let expected = calibrated.iter().map(|(_, found)| found.level * found.trials as f64).sum();
+        let [wrong, equal] = [sum(|found| found.wrong), sum(|found| found.equal)].map(share);
+        let [trials, misses] = [trials, sum(|found| found.misses)].map(|count| count.to_string());
+        let [all, none] = ["all", NOTHING].map(str::to_owned);
+        table.row([all, none.clone(), trials, misses, fmt::decimals(expected, 1), wrong, equal, none]);
     }
     format!(
         "**Calibration.** Of each study the A/A control that takes the least time, one of processes, one of duets and one of memory where \
@@ -84,27 +95,6 @@ fn calibration<'a>(studies: &'a [StudyView]) -> String {
     )
 }
 
-/// The last row: the trials of all studies, which say more about the method than those of one.
-fn together(calibrated: &[(&str, &Calibrated)]) -> [String; 8] {
-    let sum = |of: fn(&Calibrated) -> usize| calibrated.iter().map(|(_, found)| of(found)).sum::<usize>();
-    let trials = sum(|found| found.trials);
-    let share = |count: usize| {
-        let (lo, hi) = binomial::interval(count, trials, CONFIDENCE);
-        format!("{count}: {} [{}, {}]", fmt::percent(count as f64 / trials as f64), fmt::percent(lo), fmt::percent(hi))
-    };
-    let expected = calibrated.iter().map(|(_, found)| found.level * found.trials as f64).sum();
-    [
-        "all".to_owned(),
-        NOTHING.to_owned(),
-        trials.to_string(),
-        sum(|found| found.misses).to_string(),
-        fmt::decimals(expected, 1),
-        share(sum(|found| found.wrong)),
-        share(sum(|found| found.equal)),
-        NOTHING.to_owned(),
-    ]
-}
-
 fn controls(judged: &JudgedStudy) -> String {
     if judged.controls.is_empty() {
         return "This study has no controls.\n\n".to_owned();
@@ -112,7 +102,7 @@ fn controls(judged: &JudgedStudy) -> String {
     let mut table = Table::new("Control | Measured | >Planted | >Floor | >Layouts, sd | Result");
     let measured = judged.controls.iter().filter(|control| control.state != ControlState::NotMeasured);
     for control in measured {
-        let figure = or_nothing(figures::figure(&control.row), |figure| text(&figure));
+        let figure = known(figures::figure(&control.row));
         let planted = or_nothing(control.planted, |planted| fmt::number(planted, 3));
         let layouts = or_nothing(control.layout_sd, |sd| format!("{:.1} %", sd.exp_m1() * 100.0));
         table.row([cell(&control.id), figure, planted, figures::floor(&control.row), layouts, result(control)]);

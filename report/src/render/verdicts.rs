@@ -1,63 +1,49 @@
-//! All verdicts as one document of JSON, for other programs.
-
-use std::collections::BTreeMap;
+//! All verdicts as one document of JSON, for other programs, and one claim in words.
 
 use serde_json::{Value, json};
+use strum::VariantArray as _;
 
+use super::parts;
 use crate::claims::rules::Over;
 use crate::claims::{Form, Further};
 use crate::files::Schema;
-use crate::folder::host::FACTS;
-use crate::judge::figures;
-use crate::judge::judged::{Cause, Estimate, Judged, JudgedClaim, JudgedForm, Mirror, Row};
+use crate::judge::figures::{self, NOTHING};
+use crate::judge::judged::{Judged, JudgedClaim, JudgedForm, Row};
 use crate::page::view::StudyView;
 
 /// All claims of the studies with forms, verdicts and figures, and a line break at the end. Members stand in the order written here; a number
 /// that is not finite is null.
 pub fn verdicts_json(studies: &[StudyView]) -> String {
-    let studies: Vec<Value> = studies.iter().map(study).collect();
-    format!("{:#}\n", json!({ "schema": Schema, "studies": studies }))
-}
-
-fn study(view: &StudyView) -> Value {
-    let judged = &view.judged;
-    let host = FACTS.iter().filter_map(|name| Some((*name, view.machine.values.get(*name)?.as_ref())));
-    json!({
-        "study": judged.study,
-        "folder": judged.folder,
-        "profile": judged.profile,
-        "plan_seed": judged.plan_seed,
-        "plan_hash": judged.plan_hash,
-        "host": host.collect::<BTreeMap<_, _>>(),
-        "claims": judged.claims.iter().map(|of| claim(view, of)).collect::<Vec<_>>(),
-    })
+    let study = |view: &StudyView| {
+        let judged = &view.judged;
+        json!({
+            "study": judged.study,
+            "folder": judged.folder,
+            "profile": judged.profile,
+            "plan_seed": judged.plan_seed,
+            "plan_hash": judged.plan_hash,
+            "claims": judged.claims.iter().map(|of| claim(view, of)).collect::<Vec<_>>(),
+        })
+    };
+    format!("{:#}\n", json!({ "schema": Schema, "studies": studies.iter().map(study).collect::<Vec<_>>() }))
 }
 
 fn claim(view: &StudyView, claim: &JudgedClaim) -> Value {
+    let further = |test: &Further<JudgedForm>| json!({ "id": test.id, "text": test.text, "fair": form(view, &test.id, Form::Fair) });
     json!({
         "id": claim.id,
         "text": claim.text,
         "original": claim.original,
-        "published": found(view, &claim.id, Form::Published),
-        "fair": found(view, &claim.id, Form::Fair),
-        "further": claim.further.iter().map(|test| further(view, test)).collect::<Vec<_>>(),
+        "published": form(view, &claim.id, Form::Published),
+        "fair": form(view, &claim.id, Form::Fair),
+        "further": claim.further.iter().map(further).collect::<Vec<_>>(),
     })
 }
 
-fn further(view: &StudyView, test: &Further<JudgedForm>) -> Value {
-    let mut value = json!({ "id": test.id, "text": test.text });
-    if let (Value::Object(members), Value::Object(found)) = (&mut value, found(view, &test.id, Form::Fair)) {
-        members.extend(found);
+fn form(view: &StudyView, id: &str, form: Form) -> Value {
+    if let Some(Err(reason)) = view.judged.asked(id, form) {
+        return json!({ "absent": reason });
     }
-    value
-}
-
-fn found(view: &StudyView, id: &str, form: Form) -> Value {
-    let found = match view.judged.asked(id, form) {
-        Some(Ok(found)) => found,
-        Some(Err(reason)) => return json!({ "absent": reason }),
-        None => return Value::Null,
-    };
     let Over { verdict, decided, unclear } = view.over(id, form);
     let cause = |(short, over): (&str, Over)| json!({ "short": short, "verdict": over.verdict.into_str() });
     let on_host = |(host, found): (usize, &Judged)| {
@@ -65,7 +51,6 @@ fn found(view: &StudyView, id: &str, form: Form) -> Value {
             "host": view.origin.name(host),
             "verdict": found.verdict.into_str(),
             "reason": found.reason,
-            "causes": found.causes.iter().map(self::cause).collect::<Vec<_>>(),
             "rows": found.rows.iter().map(row).collect::<Vec<_>>(),
         })
     };
@@ -73,33 +58,8 @@ fn found(view: &StudyView, id: &str, form: Form) -> Value {
         "verdict": verdict.into_str(),
         "decided": decided,
         "unclear": unclear,
-        "kind": found.kind,
         "causes": view.causes(id, form).into_iter().map(cause).collect::<Vec<_>>(),
-        "mirrors": found.mirrors.iter().map(mirror).collect::<Vec<_>>(),
         "hosts": view.found(id, form).into_iter().map(on_host).collect::<Vec<_>>(),
-    })
-}
-
-fn cause(cause: &Cause) -> Value {
-    json!({
-        "short": cause.short,
-        "verdict": cause.verdict.into_str(),
-        "evidence": cause.evidence.iter().map(row).collect::<Vec<_>>(),
-    })
-}
-
-fn mirror(mirror: &Mirror) -> Value {
-    let ends = |estimate: &Estimate| [estimate.point, estimate.lo, estimate.hi];
-    json!({
-        "part": mirror.part,
-        "scenario": mirror.scenario,
-        "theirs": ends(&mirror.theirs),
-        "but": mirror.but,
-        "ours": ends(&mirror.ours),
-        "apart": ends(&mirror.apart),
-        "n": mirror.apart.n,
-        "state": mirror.state.into_str(),
-        "folder": mirror.at.0,
     })
 }
 
@@ -122,4 +82,25 @@ fn row(row: &Row) -> Value {
         "verdict": row.verdict.into_str(),
         "round": row.round,
     })
+}
+
+/// What the hosts say of one claim: here, over the hosts, and what was published; `None` if there is no such claim.
+pub fn in_words(view: &StudyView, id: &str) -> Option<String> {
+    let claim = view.judged.claim(id)?;
+    let each = |of: &dyn Fn(Form) -> Option<String>| {
+        let said = Form::VARIANTS.iter().filter_map(|form| Some(format!("{} {}", form.in_words(), of(*form)?)));
+        parts::some(said.collect::<Vec<_>>().join("; "))
+    };
+    let here = each(&|form| {
+        let found = claim.form(form).as_ref().ok()?;
+        let figure = found.deciding_row().and_then(figures::short);
+        Some(format!("{} ({})", figure.unwrap_or_else(|| NOTHING.to_owned()), found.verdict))
+    });
+    let range = each(&|form| {
+        let settings = view.deciding_settings(id, form);
+        Some(format!("{} ({})", parts::range_in_words(settings.first()?), figures::over_in_words(view.over(id, form))))
+    });
+    let row = claim.forms().find_map(|(_, found)| found.deciding_row().filter(|row| row.figure.is_some()));
+    let published = row.and_then(figures::published).unwrap_or_else(|| claim.original.clone());
+    Some(format!("{id}: {}\nhere:      {here}\nrange:     {range}\npublished: {published}\n", claim.text))
 }

@@ -143,6 +143,13 @@ pub fn render(results: &Path, into: &Path, splice: &[&Path]) -> Assert {
     command.args(splice.iter().flat_map(|file| [Path::new("--splice"), file])).assert()
 }
 
+/// `report render` that prints `what` at its end.
+pub fn printed(what: &str, results: &Path) -> Assert {
+    let folder = temporary();
+    let [out, charts] = ["REPORT.md", "charts"].map(|name| folder.path().join(name));
+    judging("render", results).arg("--out").arg(out).arg("--charts").arg(charts).args(["--print", what]).assert()
+}
+
 /// What `report render` writes: the pages for people, one after the other, and a chart each.
 pub fn rendered<const N: usize>(results: &Path, charts: [&str; N]) -> (String, [String; N]) {
     let folder = temporary();
