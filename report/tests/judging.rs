@@ -164,8 +164,8 @@ fn a_trial_is_wrong_if_a_difference_is_found_beyond_the_floor_of_the_next_or_one
         let copies = [first, second].concat().iter().map(|log| f64::exp(*log)).collect::<Vec<_>>();
         let samples = Samples::default().work("b", &[1.0; 16]).work("b@aa", &copies);
         let calibration = Calibration { controls: vec!["aa b work_s s".to_owned()], trials: 2 };
-        let evidence = samples.evidence(&claims, "quick");
-        let found = report::judge::calibrate(evidence, &calibration).pop().expect("there are two trials");
+        let round = samples.round(&claims, "toy/round", "quick");
+        let found = report::judge::calibrate(&round, &calibration).pop().expect("there are two trials");
         assert_eq!((found.trials, found.misses), (2, misses), "{first:?} {second:?}");
         assert_eq!((found.wrong, found.equal), (wrong, equal), "{first:?} {second:?}");
         // The lower end of the interval lies a few percent below one, so that an effect must exceed the margin by as much.

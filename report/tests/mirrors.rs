@@ -1,10 +1,9 @@
 //! A mirror and the authors' own code: do both show the same effect?
 
-use report::claims::Claims;
 use report::judge::judged::MirrorState::{Agrees, CouldNotTell, Disagrees};
 use report::judge::judged::Verdict::{Holds, Unclear};
 use report::judge::judged::{Judged, JudgedStudy, MirrorState};
-use report::judge::{self, Evidence, Originals, Round};
+use report::judge::{self, Round};
 use samples::{RATIO, Samples, fair, near, parsed, ratio_of, refused};
 
 mod samples;
@@ -21,7 +20,7 @@ fn with(theirs: f64, noise: f64) -> Samples {
 }
 
 fn as_published(study: &JudgedStudy) -> &Judged {
-    study.claims[0].published.judged().expect("the form is judged")
+    study.claims[0].published.as_ref().expect("the form is judged")
 }
 
 fn states(study: &JudgedStudy) -> Vec<MirrorState> {
@@ -44,14 +43,14 @@ fn beside(claims: &str, asked: &str, rounds: &[((f64, f64), usize)]) -> JudgedSt
     let (claims, asked) = (parsed(claims), parsed(asked));
     let here = with(1.0, 0.01);
     let quiet = here.work("b@aa", &near(1.0, 0.001, 12));
-    let there: Vec<(usize, Samples)> = rounds.iter().map(|(theirs, host)| (*host, round_of_theirs(*theirs))).collect();
-    let restricted: Claims = claims.asked_in(&asked, "originals");
-    let found: Vec<(usize, &str, Evidence)> = there
-        .iter()
-        .map(|(host, samples)| (*host, "toy/x-originals", samples.evidence(&restricted, "originals")))
-        .collect();
-    let originals = Originals::new(&claims, &found);
-    judge::study(&claims, &[Round::new(quiet.evidence(&claims, "quick"), "toy/round")], &originals, 0)
+    let restricted = claims.asked_in(&asked, "originals");
+    let of_theirs = |(theirs, host): &((f64, f64), usize)| {
+        let round = round_of_theirs(*theirs).round(&restricted, "toy/x-originals", "originals");
+        Round { host: *host, ..round }
+    };
+    let there: Vec<Round> = rounds.iter().map(of_theirs).collect();
+    let here = quiet.round(&claims, "toy/round", "quick");
+    judge::study(&claims, &[&here], &there.iter().collect::<Vec<_>>())
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use std::fs;
 
 use report::claims::Claims;
+use report::claims::handoffs::Shape;
 use report::folder::plan_file::PlannedRun;
-use report::judge::prediction::{added, agrees, overlap};
+use report::judge::prediction::{agrees, effect};
 use support::{CASES, CLAIMS, FIRST, Outcome, SECOND, Toy, cases, read, render, temporary, usual, write};
 
 mod support;
@@ -69,11 +70,12 @@ fn waking(run: &PlannedRun, ms: f64) -> Outcome {
 
 #[test]
 fn handoffs_add_to_work_or_to_a_part_of_what_goes_on_side_by_side() {
+    let overlap = Shape::Overlap("part".to_owned());
     let found = [
-        (added(1000.0, 1e-3, 2.0), 1.5),
-        (overlap(3.0, 1.0, 1000.0, 1e-3), 1.0),
-        (overlap(1.0, 3.0, 1000.0, 1e-3), 1.0),
-        (overlap(2.0, 2.0, 5000.0, 1e-3), 1.75),
+        (effect(&Shape::Added, (2.0, 0.0), 1000.0, 1e-3), 1.5),
+        (effect(&overlap, (4.0, 3.0), 1000.0, 1e-3), 1.0),
+        (effect(&overlap, (4.0, 1.0), 1000.0, 1e-3), 1.0),
+        (effect(&overlap, (4.0, 2.0), 5000.0, 1e-3), 1.75),
     ];
     assert!(found.iter().all(|(found, due)| (found - due).abs() < 1e-12), "{found:?}");
 }

@@ -134,7 +134,7 @@ fn found<'a>(view: &'a StudyView, claim: &JudgedClaim, form: Form) -> Option<Fou
     let of_hosts = |rows: Vec<(usize, &'a Row)>| rows.into_iter().map(|(_, row)| row).filter(is_drawn).collect();
     let mut settings: Vec<Vec<&Row>> = view.deciding_settings(&claim.id, form).into_iter().map(of_hosts).collect();
     settings.retain(|rows| !rows.is_empty());
-    let decides = claim.form(form).judged()?.deciding_row();
+    let decides = claim.form(form).as_ref().ok()?.deciding_row();
     let place = settings.iter().position(|rows| decides.is_some_and(|row| rows[0].is_same(row)));
     let rows = settings.into_iter().nth(place.unwrap_or(0))?;
     let said = format!("{} {}", form.in_words(), figures::range(&rows)?);

@@ -10,24 +10,46 @@ use crate::claims::Claims;
 use crate::commands::check::{self, Checked};
 use crate::error::{Error, none};
 use crate::files::{self, write_whole};
-use crate::folder::dataset::Dataset;
 use crate::folder::{Folder, load};
 use crate::judge::judged::JudgedStudy;
 use crate::judge::prediction::{self, Observed};
-use crate::judge::prices;
+use crate::judge::prices::{self, Prices};
 use crate::judge::rounds::{self, CALIBRATES, Origin, Shown, Source};
-use crate::judge::{self, Evidence, Originals, Round};
+use crate::judge::{self, Round, maps};
 use crate::page::Page;
-use crate::page::view::{StudyView, predict_maps};
+use crate::page::view::StudyView;
 use crate::render;
 
-/// What `study`, below the root of the repository, asks and how it is presented: its claims.toml and page.toml.
-fn definition(root: &Path, study: &str) -> Result<(Claims, Page), Vec<Error>> {
-    let folder = root.join(study).join("study");
-    let (_, claims) = load(&folder, "claims.toml", Claims::parse)?;
-    let (_, page) = load(&folder, "page.toml", Page::parse)?;
-    none(check::page_against_claims(&page, &claims, &folder.join("page.toml")))?;
-    Ok((claims, page))
+/// What a study asks and how it is presented, its claims.toml and page.toml, and its rounds.
+struct Asked<'a> {
+    shown: &'a Shown<'a>,
+    claims: Claims,
+    page: Page,
+    rounds: Vec<Round>,
+    /// Rounds of prices or of maps alone.
+    parts: Vec<Round>,
+    originals: Vec<Round>,
+}
+
+impl<'a> Asked<'a> {
+    /// Reads the study below the root of the repository.
+    fn read(root: &Path, shown: &'a Shown) -> Result<Self, Vec<Error>> {
+        let folder = root.join(shown.study).join("study");
+        let (_, claims) = load(&folder, "claims.toml", Claims::parse)?;
+        let (_, page) = load(&folder, "page.toml", Page::parse)?;
+        none(check::page_against_claims(&page, &claims, &folder.join("page.toml")))?;
+        let of = |folder: &Folder| claims.asked_in(&folder.claims, &folder.meta.profile);
+        let [rounds, parts, originals] = [&shown.rounds, &shown.parts, &shown.originals]
+            .map(|rounds| rounds.iter().map(|&(host, folder)| Round::new(host, folder, of(folder))).collect());
+        Ok(Asked { shown, claims, page, rounds, parts, originals })
+    }
+
+    /// Its rounds and others, the newest first.
+    fn newest_first(&'a self, others: &'a [Round]) -> Vec<&'a Round> {
+        let mut all: Vec<&Round> = self.rounds.iter().chain(others).collect();
+        all.sort_by_key(|round| Reverse(&round.folder));
+        all
+    }
 }
 
 /// Judges every study of what was read below the `results` by its claims, which are below `root`, on every host.
@@ -38,64 +60,26 @@ pub fn studies(checked: &Checked, results: &[PathBuf], root: &Path) -> Result<Ve
         let what = "no sealed measurement of a whole study is there: run make all-reports";
         return Err(results.iter().map(|results| Error::file(results, what)).collect());
     }
-    let judge = |shown: &Shown| Ok(study(shown, definition(root, shown.study)?, &names));
-    let mut studies = shown.iter().map(judge).collect::<Result<Vec<_>, Vec<Error>>>()?;
-    predict_maps(&mut studies);
-    Ok(studies)
+    let asked = shown.iter().map(|shown| Asked::read(root, shown)).collect::<Result<Vec<_>, _>>()?;
+    let of_study =
+        |of: &Asked| (of.claims.study.clone(), prices::judge(&of.claims.prices, &of.newest_first(&of.parts)));
+    let prices: Prices = asked.iter().map(of_study).collect();
+    Ok(asked.iter().map(|asked| study(asked, &prices, &names)).collect())
 }
 
-/// The samples of a round, and the claims as far as it was asked them.
-struct Asked<'a> {
-    host: usize,
-    folder: &'a Folder,
-    below: String,
-    claims: Claims,
-    data: Dataset,
-}
-
-impl<'a> Asked<'a> {
-    fn new(&(host, folder): &(usize, &'a Folder), claims: &Claims) -> Self {
-        let claims = claims.asked_in(&folder.claims, &folder.meta.profile);
-        Asked { host, folder, below: folder.below(), claims, data: folder.dataset() }
-    }
-
-    fn evidence(&self) -> Evidence<'_> {
-        let Folder { meta, .. } = self.folder;
-        Evidence { claims: &self.claims, data: &self.data, profile: &meta.profile, layouts: meta.layouts }
-    }
-
-    fn round(&self) -> Round<'_> {
-        Round::new(self.evidence(), &self.below)
-    }
-}
-
-fn study(shown: &Shown<'_>, (claims, page): (Claims, Page), names: &[String]) -> StudyView {
-    let of = |rounds: &[_]| rounds.iter().map(|round| Asked::new(round, &claims)).collect();
-    let (mut asked, originals, alone): (Vec<_>, Vec<_>, Vec<_>) =
-        (of(&shown.rounds), of(&shown.originals), of(&shown.parts));
-    let mut mirrored: Vec<_> =
-        asked.iter().chain(&originals).map(|it| (it.host, it.below.as_str(), it.evidence())).collect();
-    mirrored.sort_by_key(|(_, folder, _)| Reverse(*folder));
-    let originals = Originals::new(&claims, &mirrored);
-    let here = asked[0].host;
-    let mut rounds: BTreeMap<usize, Vec<Round>> = BTreeMap::new();
-    for it in &asked {
-        rounds.entry(it.host).or_default().push(it.round());
-    }
+fn study(asked: &Asked, prices: &Prices, names: &[String]) -> StudyView {
+    let Asked { shown, claims, page, rounds, parts, originals } = asked;
+    let mirrored = asked.newest_first(originals);
+    let (here, newest) = shown.rounds[0];
     let on = |host: usize| {
-        let judged = judge::study(&claims, &rounds[&host], &originals, host);
-        let of_rule = |rule| prediction::observe(rule, host, &rounds[&host], &judged);
+        let rounds: Vec<&Round> = rounds.iter().filter(|round| round.host == host).collect();
+        let judged = judge::study(claims, &rounds, &mirrored);
+        let of_rule = |rule| prediction::observe(rule, &rounds, &judged, prices);
         let observed: Vec<Observed> = claims.rules.iter().flat_map(of_rule).collect();
         (judged, observed)
     };
     let (on_here, mut observed) = on(here);
-    let alone: Vec<(usize, Round)> = alone.iter().map(|it| (it.host, it.round())).collect();
-    let on_hosts = rounds.iter().flat_map(|(host, rounds)| rounds.iter().map(|round| (*host, round)));
-    let mut newest_first: Vec<_> = on_hosts.chain(alone.iter().map(|(host, round)| (*host, round))).collect();
-    newest_first.sort_by_key(|(_, round)| Reverse(round.folder));
-    let prices = prices::judge(&claims.prices, &newest_first);
-    let maps = judge::maps::judge(&claims.maps, &newest_first);
-    let newest = asked[0].folder;
+    let others: BTreeSet<usize> = rounds.iter().map(|round| round.host).filter(|host| *host != here).collect();
     let (memory_disagreements, memory_compared) = newest.memory_check();
     let judged = JudgedStudy {
         plan_seed: newest.meta.seed,
@@ -108,24 +92,23 @@ fn study(shown: &Shown<'_>, (claims, page): (Claims, Page), names: &[String]) ->
         ..on_here
     };
     let mut elsewhere = Vec::new();
-    for host in rounds.keys().copied().filter(|host| *host != here) {
+    for host in others {
         let (judged, of_host) = on(host);
         elsewhere.push((host, judged));
         observed.extend(of_host);
     }
-    let calibrate = |round: (usize, &Folder)| {
-        // By its own claims.
-        let asked = Asked { claims: round.1.claims.clone(), ..Asked::new(&round, &claims) };
-        Some(judge::calibrate(asked.evidence(), round.1.meta.calibration.as_ref()?))
+    let calibrate = |(host, folder): (usize, &Folder)| {
+        let calibration = folder.meta.calibration.as_ref()?;
+        Some(judge::calibrate(&Round::new(host, folder, folder.claims.clone()), calibration))
     };
     let mut view = StudyView {
         judged,
         elsewhere,
-        prices,
-        maps,
+        prices: prices.get(&claims.study).cloned().unwrap_or_default(),
+        maps: maps::judge(&claims.maps, &asked.newest_first(parts), prices),
         observed,
-        page,
-        data: asked.swap_remove(0).data,
+        page: page.clone(),
+        data: rounds[0].data.clone(),
         machine: newest.machine.clone(),
         calibration: shown.calibration.and_then(calibrate).unwrap_or_default(),
         origin: Origin { here, names: names.to_vec(), rounds: Vec::new() },

@@ -1,6 +1,7 @@
 //! Calibration: A/A controls repeated many times, to see how often the method finds what is not there, and what it would find.
 
-use super::evidence::{Evidence, Yield, ratio_estimate};
+use super::Round;
+use super::round::{Yield, ratio_estimate};
 use crate::claims::rules;
 use crate::folder::plan_file::Calibration;
 use crate::judge::judged::{Calibrated, Verdict};
@@ -10,17 +11,17 @@ use crate::stats::{CONFIDENCE, reached_by};
 const POWER: f64 = 0.9;
 
 /// Judges the trials of a calibration, control by control; one that claims.toml lacks, or without a whole trial, is left out.
-pub fn calibrate(evidence: Evidence<'_>, calibration: &Calibration) -> Vec<Calibrated> {
-    calibration.controls.iter().filter_map(|id| control(evidence, id, calibration.trials)).collect()
+pub fn calibrate(round: &Round, calibration: &Calibration) -> Vec<Calibrated> {
+    calibration.controls.iter().filter_map(|id| control(round, id, calibration.trials)).collect()
 }
 
 /// A trial is judged as a claim would be, with the pairs of the next trial in the part of the A/A control that sets the floor.
-fn control(evidence: Evidence<'_>, id: &str, trials: usize) -> Option<Calibrated> {
-    let control = evidence.claims.control(id)?;
-    let blocks = *control.quantity.blocks.get(evidence.profile)?;
+fn control(round: &Round, id: &str, trials: usize) -> Option<Calibrated> {
+    let control = round.claims.control(id)?;
+    let blocks = *control.quantity.blocks.get(&round.profile)?;
     let mut repeated = control.quantity.clone();
-    repeated.blocks.insert(evidence.profile.to_owned(), blocks * trials);
-    let found = evidence.pooled(&repeated);
+    repeated.blocks.insert(round.profile.clone(), blocks * trials);
+    let found = round.pooled(&repeated);
     let pairs: Vec<(u64, f64)> = found.pairs.into_iter().collect();
     let of_trial = |pairs: &[(u64, f64)]| Yield { pairs: pairs.iter().copied().collect(), ..Yield::default() };
     let trials: Vec<Yield> = pairs.chunks_exact(blocks.max(1)).map(of_trial).collect();
@@ -28,7 +29,7 @@ fn control(evidence: Evidence<'_>, id: &str, trials: usize) -> Option<Calibrated
     let margin = control.margin;
     let mut judged = Calibrated {
         control: control.id.clone(),
-        scenarios: control.quantity.scenarios(evidence.profile).to_vec(),
+        scenarios: round.scenarios(&control.quantity).to_vec(),
         blocks,
         failed: found.failed,
         ..Calibrated::default()
@@ -37,7 +38,7 @@ fn control(evidence: Evidence<'_>, id: &str, trials: usize) -> Option<Calibrated
     let mut least = Vec::new();
     for (own, guard) in trials.iter().zip(guards) {
         let Some(estimate) = ratio_estimate(own, CONFIDENCE) else { continue };
-        let floor = evidence.noise_floor(&control.quantity, &evidence.by_layout(guard), own, margin);
+        let floor = round.noise_floor(&control.quantity, &round.by_layout(guard), own, margin);
         let verdict = rules::ratio(&estimate, margin, floor);
         let misses_one = estimate.lo > 1.0 || estimate.hi < 1.0;
         // An effect multiplies every pair, and so the estimate and both ends of the interval: one as large as the margin, towards the

@@ -11,11 +11,9 @@ pub const NOTHING: &str = "-";
 
 /// How the numbers of one quantity are printed: in the unit of its authors, with the same decimals.
 struct Printer<'a> {
-    convert: Box<dyn Fn(f64) -> f64 + 'a>,
-    /// Whether a larger estimate gives a smaller number.
-    turns: bool,
-    /// Whether a number has its sign.
-    signed: bool,
+    unit: Unit,
+    /// What a value is divided by where it is printed as it is.
+    divisor: f64,
     places: usize,
     symbol: &'a str,
 }
@@ -27,55 +25,63 @@ impl<'a> Printer<'a> {
         let (most, least) = (finite().fold(0.0, f64::max), finite().fold(f64::INFINITY, f64::min));
         let unit = match scale {
             Scale::Ratio { unit: Unit::Plain, .. } if most < 3.0 && least > 1.0 / 3.0 => Unit::Percent,
-            Scale::Ratio { unit: Unit::Plain, .. } => Unit::Times,
+            Scale::Ratio { unit: Unit::Plain, .. } | Scale::Slope { range: Some(_), .. } => Unit::Times,
             Scale::Ratio { unit, .. } => *unit,
             _ => Unit::Plain,
         };
-        let (convert, signed, symbol): (Box<dyn Fn(f64) -> f64>, _, _) = match (unit, scale) {
-            (Unit::Percent, _) => (Box::new(|x| (x - 1.0) * 100.0), true, "%"),
-            (Unit::Inverse, _) => (Box::new(|x| (1.0 / x - 1.0) * 100.0), true, "%"),
-            (Unit::Times, _) | (_, Scale::Slope { range: Some(_), .. }) => (Box::new(|x| x), false, "times"),
-            (_, Scale::Value { unit, .. }) => {
-                let (divisor, symbol) = fmt::unit_for(unit, most.max(-least));
-                (Box::new(move |x| x / divisor), false, symbol)
-            }
-            (_, Scale::Share { .. }) => (Box::new(|x| x * 100.0), false, "%"),
-            (_, Scale::Blocks { .. }) => (Box::new(|x| x * 100.0), false, "% of blocks"),
-            (_, Scale::Slope { .. } | Scale::Ratio { .. }) => (Box::new(|x| x), false, ""),
+        let (divisor, symbol) = match (unit, scale) {
+            (Unit::Percent | Unit::Inverse, _) | (_, Scale::Share { .. }) => (0.01, "%"),
+            (Unit::Times, _) => (1.0, "times"),
+            (_, Scale::Value { unit, .. }) => fmt::unit_for(unit, most.max(-least)),
+            (_, Scale::Blocks { .. }) => (0.01, "% of blocks"),
+            _ => (1.0, ""),
         };
-        let numbers = || finite().map(&convert).filter(|number| number.is_finite());
+        let mut printer = Printer { unit, divisor, places: 0, symbol };
+        let numbers = || finite().map(|value| printer.number(value)).filter(|number| number.is_finite());
         let largest = numbers().map(f64::abs).fold(0.0, f64::max);
         let width = width.filter(|width| width.is_finite() && *width > 0.0);
-        let places = match width.or_else(|| Some(numbers().fold(0.0, f64::max) - numbers().fold(f64::MAX, f64::min))) {
+        let range = width.unwrap_or_else(|| numbers().fold(0.0, f64::max) - numbers().fold(f64::MAX, f64::min));
+        printer.places = match range {
             // A percent has one decimal at most, and none in a range of hosts unless it is small.
-            _ if signed => usize::from(largest < if width.is_some() { 10.0 } else { 3.0 }),
-            Some(range) if range > 0.0 => fmt::places(range, 2).min(fmt::places(largest, 3)),
+            _ if printer.is_change() => usize::from(largest < if width.is_some() { 10.0 } else { 3.0 }),
+            range if range > 0.0 => fmt::places(range, 2).min(fmt::places(largest, 3)),
             _ => fmt::places(largest, 3),
         };
-        Printer { convert, turns: unit == Unit::Inverse, signed, places, symbol }
+        printer
+    }
+
+    /// Whether a number is one of a change, which has its sign.
+    fn is_change(&self) -> bool {
+        matches!(self.unit, Unit::Percent | Unit::Inverse)
+    }
+
+    fn number(&self, value: f64) -> f64 {
+        match self.unit {
+            Unit::Percent => (value - 1.0) * 100.0,
+            Unit::Inverse => (1.0 / value - 1.0) * 100.0,
+            Unit::Plain | Unit::Times => value / self.divisor,
+        }
     }
 
     fn print(&self, value: f64) -> String {
-        let number = (self.convert)(value);
+        let number = self.number(value);
         let text = fmt::decimals_or_power(number, self.places);
         let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-        if self.signed && number > 0.0 && !is_zero { format!("+{text}") } else { text }
-    }
-
-    /// "+5 to +42", "8.2": from the least to the most.
-    fn range(&self, lo: f64, hi: f64) -> String {
-        let (lo, hi) = if self.turns { (hi, lo) } else { (lo, hi) };
-        let [lo, hi] = [lo, hi].map(|end| self.print(end));
-        if lo == hi { lo } else { format!("{lo} to {hi}") }
+        if self.is_change() && number > 0.0 && !is_zero { format!("+{text}") } else { text }
     }
 }
 
-/// The estimate with its interval: "+31 % (+28 to +35)", "184 ns (160 to 201)"; a single figure stands alone.
+/// The estimate with its interval: "+31 % (+28 to +35)", "184 ns (160 to 201)"; a single figure stands alone. Of the slope of a ratio its ends: "+65 %
+/// at 1 ms, +2 % at 100 ms".
 pub fn estimate(row: &Row) -> String {
-    if let Some(levels) = levels(row) {
-        return levels;
-    }
-    or_nothing(shown(row), |estimate| printed(&row.scale, &estimate))
+    let Scale::Slope { range: Some(Range { metric, from, to, levels: Some((levels, unit)) }), .. } = &row.scale else {
+        return or_nothing(shown(row), |estimate| printed(&row.scale, &estimate));
+    };
+    let scale = bare_ratio(*unit);
+    let printer = Printer::new(&scale, levels, None);
+    let level = |level: f64| fmt::join(&printer.print(level), printer.symbol);
+    let [from, to] = [from, to].map(|end| fmt::round_value(*end, fmt::unit_of(metric)));
+    format!("{} at {from}, {} at {to}", level(levels[0]), level(levels[1]))
 }
 
 /// The estimate as it is printed: that of a slope over a range as the factor between its ends.
@@ -86,23 +92,6 @@ pub fn shown(row: &Row) -> Option<Estimate> {
     };
     let factor = |slope: f64| (slope * (to / from).ln()).exp();
     Some(Estimate { point: factor(estimate.point), lo: factor(estimate.lo), hi: factor(estimate.hi), ..estimate })
-}
-
-/// "+65 % at 1 ms, +2 % at 100 ms": the ends of a slope of a ratio.
-fn levels(row: &Row) -> Option<String> {
-    let Scale::Slope { range: Some(Range { metric, from, to, levels: Some((levels, unit)) }), .. } = &row.scale else {
-        return None;
-    };
-    let scale = bare_ratio(*unit);
-    let printer = Printer::new(&scale, levels, None);
-    let at = |level: f64, end: f64| {
-        format!(
-            "{} at {}",
-            fmt::join(&printer.print(level), printer.symbol),
-            fmt::round_value(end, fmt::unit_of(metric))
-        )
-    };
-    Some(format!("{}, {}", at(levels[0], *from), at(levels[1], *to)))
 }
 
 /// The same of a ratio by itself.
@@ -119,8 +108,23 @@ fn bare_ratio(unit: Unit) -> Scale {
 /// From the least to the most of the estimates of one quantity on several hosts: "+5 to +42 %"; `None` without any.
 pub fn range(rows: &[&Row]) -> Option<String> {
     let points = rows.iter().filter_map(|row| Some(shown(row)?.point).filter(|point| point.is_finite()));
-    let points: Vec<f64> = points.collect();
-    range_of(&rows.first()?.scale, &points)
+    range_of(&rows.first()?.scale, &points.collect::<Vec<_>>())
+}
+
+/// The same of points.
+pub fn range_of(scale: &Scale, points: &[f64]) -> Option<String> {
+    let (lo, hi) = (points.iter().copied().reduce(f64::min)?, points.iter().copied().reduce(f64::max)?);
+    let printer = Printer::new(scale, points, None);
+    let mut ends = [lo, hi].map(|end| printer.print(end));
+    if printer.unit == Unit::Inverse {
+        ends.reverse();
+    }
+    Some(fmt::join(&from_to(&ends), printer.symbol))
+}
+
+/// "+5 to +42", "8.2".
+pub(super) fn from_to([from, to]: &[String; 2]) -> String {
+    if from == to { from.clone() } else { format!("{from} to {to}") }
 }
 
 /// Whether figures of both scales can stand in one range.
@@ -130,13 +134,6 @@ pub fn are_alike(a: &Scale, b: &Scale) -> bool {
         (Scale::Value { unit: a, .. }, Scale::Value { unit: b, .. }) => a == b,
         _ => std::mem::discriminant(a) == std::mem::discriminant(b),
     }
-}
-
-/// The same of points.
-pub fn range_of(scale: &Scale, points: &[f64]) -> Option<String> {
-    let (lo, hi) = (points.iter().copied().reduce(f64::min)?, points.iter().copied().reduce(f64::max)?);
-    let printer = Printer::new(scale, points, None);
-    Some(fmt::join(&printer.range(lo, hi), printer.symbol))
 }
 
 /// The published figure in the unit of its authors; `None` if there is none.
@@ -149,9 +146,7 @@ pub fn published(row: &Row) -> Option<String> {
         _ => (false, ""),
     };
     let print = |x: f64| if signed && x > 0.0 { format!("+{}", fmt::plain(x)) } else { fmt::plain(x) };
-    let [lo, hi] = [lo, hi].map(print);
-    let range = if lo == hi { lo } else { format!("{lo} to {hi}") };
-    Some(fmt::join(&range, symbol))
+    Some(fmt::join(&from_to(&[lo, hi].map(print)), symbol))
 }
 
 /// The published figure as a number on the scale of the estimates, its ends in rising order.
@@ -174,11 +169,6 @@ pub fn is_outside(rows: &[&Row]) -> bool {
     points().count() > 0 && (points().all(|point| point < lo) || points().all(|point| point > hi))
 }
 
-/// "8 of 8": the blocks in which an outcome was as claimed.
-pub fn met(estimate: &Estimate) -> String {
-    format!("{} of {}", fmt::decimals((estimate.point * estimate.n as f64).round(), 0), estimate.n)
-}
-
 /// An estimate with its interval. A factor is open below at 0, which a failed run of the numerator's rival leaves; everything else at -inf.
 pub fn printed(scale: &Scale, estimate: &Estimate) -> String {
     let Estimate { point, lo, hi, .. } = *estimate;
@@ -186,13 +176,13 @@ pub fn printed(scale: &Scale, estimate: &Estimate) -> String {
     let is_open = (lo == f64::NEG_INFINITY || (is_factor && lo <= 0.0), hi == f64::INFINITY);
     let width = (has_interval(estimate) && is_open == (false, false)).then(|| {
         let printer = Printer::new(scale, &[point], None);
-        ((printer.convert)(hi) - (printer.convert)(lo)).abs()
+        (printer.number(hi) - printer.number(lo)).abs()
     });
     let printer = Printer::new(scale, &[point], width);
     let interval = if has_interval(estimate) {
         let end = |end: f64, is_open: bool, open: &str| if is_open { open.to_owned() } else { printer.print(end) };
         let (lo, hi) = (end(lo, is_open.0, "no lower bound"), end(hi, is_open.1, "no upper bound"));
-        if printer.turns { format!(" ({hi} to {lo})") } else { format!(" ({lo} to {hi})") }
+        if printer.unit == Unit::Inverse { format!(" ({hi} to {lo})") } else { format!(" ({lo} to {hi})") }
     } else {
         String::new()
     };
@@ -257,7 +247,10 @@ pub fn figure(row: &Row) -> Option<String> {
 pub fn short(row: &Row) -> Option<String> {
     let estimate = row.estimate.as_ref()?;
     Some(match &row.scale {
-        Scale::Blocks { .. } if estimate.n > 0 && estimate.point.is_finite() => format!("{} blocks", met(estimate)),
+        Scale::Blocks { .. } if estimate.n > 0 && estimate.point.is_finite() => {
+            let met = (estimate.point * estimate.n as f64).round();
+            format!("{} of {} blocks", fmt::decimals(met, 0), estimate.n)
+        }
         _ => self::estimate(row),
     })
 }

@@ -179,31 +179,12 @@ pub enum MirrorState {
 /// A claim with everything the report says about it.
 pub type JudgedClaim = Claim<JudgedForm>;
 
-/// What was found of a claim in one form.
-#[derive(Debug, Clone, PartialEq)]
-pub enum JudgedForm {
-    /// It makes no sense; why.
-    Absent(String),
-    Judged(Judged),
-}
-
-impl JudgedForm {
-    /// What was found; `None` of a form that makes no sense.
-    pub fn judged(&self) -> Option<&Judged> {
-        if let JudgedForm::Judged(judged) = self { Some(judged) } else { None }
-    }
-
-    /// The same, to be changed.
-    pub fn judged_mut(&mut self) -> Option<&mut Judged> {
-        if let JudgedForm::Judged(judged) = self { Some(judged) } else { None }
-    }
-}
+/// What was found of a claim in one form, or why that makes no sense.
+pub type JudgedForm = Result<Judged, String>;
 
 /// A verdict with its evidence.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Judged {
-    /// The kind of its first part.
-    pub kind: &'static str,
     /// One row per part and scenario; of `every` a pooled one before them.
     pub rows: Vec<Row>,
     /// Over the parts, after controls, mirrors and the round before.
@@ -224,12 +205,6 @@ impl Judged {
         deciding().find(|row| row.verdict == self.verdict).or_else(|| deciding().next())
     }
 
-    /// The words of its only part, as [`Row::part_in_words`]; empty if there are several.
-    pub fn part_in_words(&self, longest: usize) -> &str {
-        let first = self.rows.first().filter(|first| self.rows.iter().all(|row| row.part == first.part));
-        first.map_or("", |row| row.part_in_words(longest))
-    }
-
     /// Whether there is an effect: only an effect has a cause.
     pub fn has_effect(&self) -> bool {
         self.rows.iter().any(Row::shows_effect)
@@ -246,23 +221,22 @@ impl JudgedStudy {
     pub fn asked(&self, id: &str, form: Form) -> Option<&JudgedForm> {
         form_of(&self.claims, id, form)
     }
+
+    /// The same of a form that makes sense.
+    pub fn found(&self, id: &str, form: Form) -> Option<&Judged> {
+        self.asked(id, form)?.as_ref().ok()
+    }
 }
 
 impl JudgedClaim {
     /// The forms that make sense.
     pub fn forms(&self) -> impl Iterator<Item = (Form, &Judged)> {
-        Form::VARIANTS.iter().filter_map(|&form| Some((form, self.form(form).judged()?)))
-    }
-
-    /// The same, to be changed.
-    pub fn forms_mut(&mut self) -> impl Iterator<Item = (Form, &mut Judged)> {
-        let both = [(Form::Published, &mut self.published), (Form::Fair, &mut self.fair)];
-        both.into_iter().filter_map(|(form, found)| Some((form, found.judged_mut()?)))
+        Form::VARIANTS.iter().filter_map(|&form| Some((form, self.form(form).as_ref().ok()?)))
     }
 
     /// Everything that was found, further tests included.
     pub fn evidence(&self) -> impl Iterator<Item = &Judged> {
-        self.forms().map(|(_, found)| found).chain(self.further.iter().filter_map(|test| test.form.judged()))
+        self.forms().map(|(_, found)| found).chain(self.further.iter().flat_map(|test| &test.form))
     }
 }
 

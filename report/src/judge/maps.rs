@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::evidence::{Yield, scale};
-use super::{Round, newest_of_hosts};
-use crate::claims::handoffs::{PriceOf, Shape};
-use crate::claims::map::{Crossing, Line, Map, When};
+use super::round::{Yield, scale};
+use super::{Round, newest};
+use crate::claims::handoffs::Shape;
+use crate::claims::map::{Crossing, Curve, Line, Map, When};
 use crate::judge::figures;
 use crate::judge::judged::{Estimate, Scale};
-use crate::judge::prediction::{added, overlap};
+use crate::judge::prediction::effect;
+use crate::judge::prices::{self, Prices};
 use crate::stats::{CONFIDENCE, Interval, median_estimate};
 use crate::{fmt, stats};
 
@@ -40,10 +41,9 @@ pub struct Point {
     pub ys: Vec<Option<Estimate>>,
     /// The same by the price of a handoff; `None` of a line without a curve, or without the price on this host.
     pub predicted: Vec<Option<f64>>,
-    /// Of each line the median of y by itself.
+    /// Of each line the median of y by itself, and by the price.
     plain: Vec<Option<f64>>,
-    /// Of each curve.
-    handoffs: Vec<Option<f64>>,
+    by_rule: Vec<Option<f64>>,
 }
 
 /// Where a ratio passes a value: at −∞ before the first point, at ∞ behind the last.
@@ -57,84 +57,93 @@ pub struct Crossed {
 
 /// The maps on all hosts, those that were measured at all: on each host by the newest round that measured it. The `rounds` are of all hosts, the
 /// newest first.
-pub fn judge(maps: &[Map], rounds: &[(usize, &Round)]) -> Vec<JudgedMap> {
+pub fn judge(maps: &[Map], rounds: &[&Round], prices: &Prices) -> Vec<JudgedMap> {
     let judged = maps.iter().map(|map| {
-        let hosts = newest_of_hosts(rounds, |host, round| in_round(map, host, round));
+        let hosts = newest(rounds, |round| round.host, |round| in_round(map, round, prices));
         JudgedMap { map: map.clone(), hosts }
     });
     judged.filter(|judged| !judged.hosts.is_empty()).collect()
 }
 
 /// What a round measured of a map; `None` if it did not.
-fn in_round(map: &Map, host: usize, round: &Round) -> Option<OnHost> {
-    let (evidence, profile) = (round.evidence, round.evidence.profile);
-    let map = evidence.claims.maps.iter().find(|own| own.id == map.id)?;
+fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
+    let map = round.claims.maps.iter().find(|own| own.id == map.id)?;
     let gather = |line: &Line, scenario: &str| {
-        let is_asked = line.quantity.is_measured(profile);
-        if is_asked { evidence.gather(&line.quantity, scenario) } else { Yield::default() }
+        let is_asked = line.quantity.is_measured(&round.profile);
+        if is_asked { round.gather(&line.quantity, scenario) } else { Yield::default() }
     };
-    let base = map.base.as_ref().and_then(|base| map.lines.get(map.line(base)?));
-    let mut scenarios: Vec<(f64, &String)> = Vec::new();
-    if map.x.is_measured(profile) {
-        let x = |scenario: &String| stats::median(evidence.gather(&map.x, scenario).values());
-        let found = map.x.scenarios(profile).iter().filter_map(|scenario| Some((x(scenario)?, scenario)));
-        scenarios.extend(found.filter(|(x, _)| x.is_finite() && *x > 0.0));
-    }
+    let base = map.base.as_ref().and_then(|base| map.line(base));
+    let second = fmt::conversion("s", fmt::unit_of(&map.lines[0].quantity.metric));
+    let x = |scenario: &String| stats::median(round.gather(&map.x, scenario).values());
+    let found = round.asked(&map.x).iter().filter_map(|scenario| Some((x(scenario)?, scenario)));
+    let mut scenarios: Vec<(f64, &String)> = found.filter(|(x, _)| x.is_finite() && *x > 0.0).collect();
     scenarios.sort_by(|a, b| a.0.total_cmp(&b.0));
     let point = |(x, scenario): &(f64, &String)| {
         let found: Vec<Yield> = map.lines.iter().map(|line| gather(line, scenario)).collect();
-        let base = base.map(|base| gather(base, scenario));
-        let shown = |own: &Yield| match &base {
-            Some(base) => quotients(own, base).into_values().collect(),
+        let shown = |own: &Yield| match base {
+            Some(base) => quotients(own, &found[base]).into_values().collect(),
             None => own.values(),
         };
-        let handoffs =
-            map.curves.iter().map(|curve| curve.handoffs.count(|metric, arm| round.median(scenario, arm, metric)));
-        Point {
-            x: *x,
-            ys: found.iter().map(|own| median_estimate(&shown(own), CONFIDENCE)).collect(),
-            predicted: vec![None; map.lines.len()],
-            plain: found.iter().map(|own| stats::median(own.values())).collect(),
-            handoffs: handoffs.collect(),
-        }
+        let ys: Vec<Option<Estimate>> = found.iter().map(|own| median_estimate(&shown(own), CONFIDENCE)).collect();
+        let plain: Vec<Option<f64>> = found.iter().map(|own| stats::median(own.values())).collect();
+        let ruled = |curve: &Curve| {
+            let median = |arm: &str| plain[map.line(arm)?];
+            let over = median(&curve.over)?;
+            let part = if let Shape::Overlap(part) = &curve.shape { median(part)? } else { 0.0 };
+            let handoffs = curve.handoffs.count(|metric, arm| round.median(scenario, arm, metric))?;
+            let price = prices::seconds(prices, &curve.price, round.host)? * second?;
+            Some(over * effect(&curve.shape, (over, part), handoffs, price))
+        };
+        let by_rule = |(line, y): (&Line, &Option<Estimate>)| {
+            let curve = map.curves.iter().find(|curve| curve.arm == line.arm && y.is_some())?;
+            ruled(curve)
+        };
+        let by_rule: Vec<Option<f64>> = map.lines.iter().zip(&ys).map(by_rule).collect();
+        let over = base.map_or(Some(1.0), |base| plain[base]);
+        let predicted = by_rule.iter().map(|y| Some((*y)? / over?)).collect();
+        Point { x: *x, ys, predicted, plain, by_rule }
     };
     let points: Vec<Point> = scenarios.iter().map(point).collect();
     let crossed = |Crossing { arm, over, at, when, .. }: &Crossing| {
-        let [own, others] = [arm, over].map(|line| line.quantity.scenarios(profile));
-        let is_shared = |(_, name): &&(f64, &String)| own.contains(name) && others.contains(name);
-        let shared: Vec<&(f64, &String)> = scenarios.iter().filter(is_shared).collect();
-        let mut blocks: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
-        for (x, scenario) in &shared {
-            for (block, ratio) in quotients(&gather(arm, scenario), &gather(over, scenario)) {
-                blocks.entry(block).or_default().push((*x, ratio));
-            }
-        }
+        let [own, others] = [arm, over].map(|line| round.scenarios(&line.quantity));
+        let shared = scenarios.iter().filter(|(_, name)| own.contains(name) && others.contains(name));
+        let ratios = |scenario: &str| quotients(&gather(arm, scenario), &gather(over, scenario));
+        let ratios: Vec<(f64, BTreeMap<u64, f64>)> = shared.map(|(x, scenario)| (*x, ratios(scenario))).collect();
         // A block that lacks a scenario says nothing of where.
-        let whole = blocks.values().filter(|points| points.len() == shared.len());
-        let passes: Vec<f64> = whole.clone().filter_map(|points| pass(points, *at, *when)).collect();
-        let ratios = |place: usize| stats::median(whole.clone().map(|points| points[place].1).collect());
-        let medians: Option<Vec<(f64, f64)>> =
-            shared.iter().enumerate().map(|(place, (x, _))| Some((*x, ratios(place)?))).collect();
-        let point = medians.and_then(|medians| pass(&medians, *at, *when));
-        let ends = shared.first().zip(shared.last()).map_or((0.0, 0.0), |(first, last)| (first.0, last.0));
+        let is_whole = |block: &&u64| ratios.iter().all(|(_, of)| of.contains_key(block));
+        let blocks: Vec<&u64> = ratios.iter().take(1).flat_map(|(_, of)| of.keys()).filter(is_whole).collect();
+        let pass_of = |of: &dyn Fn(&BTreeMap<u64, f64>) -> Option<f64>| {
+            let points: Option<Vec<(f64, f64)>> = ratios.iter().map(|(x, ratios)| Some((*x, of(ratios)?))).collect();
+            pass(&points?, *at, *when)
+        };
+        let passes: Vec<f64> = blocks.iter().filter_map(|block| pass_of(&|ratios| Some(ratios[*block]))).collect();
+        let point = pass_of(&|ratios| stats::median(blocks.iter().map(|block| ratios[*block]).collect()));
+        let ends = ratios.first().zip(ratios.last()).map_or((0.0, 0.0), |(first, last)| (first.0, last.0));
         // The medians pass where noise of single blocks does not lead: one that misplaces a point moves its own crossing by the whole distance to
         // the next. The blocks say how sure that is.
-        let around = |interval: Interval, point: f64| {
+        let measured = median_estimate(&passes, CONFIDENCE).zip(point).map(|(interval, point)| {
             let (lo, hi) = (interval.lo.min(point), interval.hi.max(point));
             Interval { point, lo, hi, ..interval }
+        });
+        let is_ruled = |line: usize| points.iter().any(|point| point.by_rule[line].is_some());
+        let ruled = |(arm, over): (usize, usize)| {
+            let y = |point: &Point, line: usize| point.by_rule[line].or(point.plain[line]);
+            let ratio = |point: &Point| Some((point.x, y(point, arm)? / y(point, over)?));
+            pass(&points.iter().filter_map(ratio).collect::<Vec<_>>(), *at, *when)
         };
-        let measured = median_estimate(&passes, CONFIDENCE).zip(point).map(|(interval, point)| around(interval, point));
-        Crossed { measured, predicted: None, ends }
+        let is_of_y = |of: &usize| arm.quantity.metric == map.lines[*of].quantity.metric;
+        let lines = map.line(&arm.arm).filter(is_of_y).zip(map.line(&over.arm));
+        let predicted = lines.filter(|(arm, over)| is_ruled(*arm) || is_ruled(*over)).and_then(ruled);
+        Crossed { measured, predicted, ends }
     };
     let crossings = map.crossings.iter().map(crossed).collect();
     let is_there = points.iter().any(|point| point.ys.iter().any(Option::is_some));
-    is_there.then(|| OnHost { host, round: round.folder.to_owned(), points, crossings })
+    is_there.then(|| OnHost { host: round.host, round: round.folder.clone(), points, crossings })
 }
 
 /// The ratio of two values of each block that has both and in which one at least is known.
 fn quotients(above: &Yield, below: &Yield) -> BTreeMap<u64, f64> {
-    let ratio = |(block, a): (&u64, &f64)| Some((*block, a / below.pairs.get(block)?));
-    above.pairs.iter().filter_map(ratio).filter(|(_, ratio)| !ratio.is_nan()).collect()
+    above.with(below).map(|(block, a, b)| (block, a / b)).filter(|(_, ratio)| !ratio.is_nan()).collect()
 }
 
 /// Where the ratio of `points`, in rising order of x, passes `at`: between the neighbors that leave the fewest points on the wrong side, the last of
@@ -219,15 +228,11 @@ impl JudgedMap {
             f64::INFINITY => format!("more than {}", self.rounded(*most).concat()),
             x => self.rounded(x).concat(),
         };
-        let ends = (found.first()?, found.last()?);
-        let (from, to) = (name(ends.0), name(ends.1));
-        if from == to {
-            return Some(from);
-        }
-        let (first, last) = (ends.0.0, ends.1.0);
-        let is_alike = first.is_finite() && last.is_finite() && self.rounded(first)[1] == self.rounded(last)[1];
-        let from = if is_alike { self.rounded(first)[0].clone() } else { from };
-        Some(format!("{from} to {to}"))
+        let (first, last) = (found.first()?, found.last()?);
+        let (from, to) = (name(first), name(last));
+        let [digits, unit] = self.rounded(first.0);
+        let is_alike = first.0.is_finite() && last.0.is_finite() && unit == self.rounded(last.0)[1];
+        Some(if from != to && is_alike { format!("{digits} to {to}") } else { figures::from_to(&[from, to]) })
     }
 
     /// A value of x in two digits, which is what a crossing is known to, and its unit.
@@ -237,53 +242,5 @@ impl JudgedMap {
         let digits = fmt::rounded(x / divisor, 2);
         let with_symbol = fmt::join(&digits, symbol);
         [digits.clone(), with_symbol[digits.len()..].to_owned()]
-    }
-}
-
-impl OnHost {
-    /// Fills in what the prices of this host, in seconds, predict.
-    pub fn predict(&mut self, map: &Map, price_s: impl Fn(&PriceOf, usize) -> Option<f64>) {
-        let base = map.base.as_ref().and_then(|base| map.line(base));
-        // By line, not yet over the base.
-        let mut by_rule: Vec<Vec<Option<f64>>> = Vec::new();
-        for point in &mut self.points {
-            let mut ys = vec![None; map.lines.len()];
-            for (curve, handoffs) in map.curves.iter().zip(&point.handoffs) {
-                let plain = |arm: &str| point.plain[map.line(arm)?];
-                let predicted = || {
-                    let second = fmt::conversion("s", fmt::unit_of(&map.lines.first()?.quantity.metric))?;
-                    let (over, price) = (plain(&curve.over)?, price_s(&curve.price, self.host)? * second);
-                    Some(
-                        over * match &curve.shape {
-                            Shape::Added => added((*handoffs)?, price, over),
-                            Shape::Overlap(beside) => {
-                                let beside = plain(beside)?;
-                                overlap(beside, over - beside, (*handoffs)?, price)
-                            }
-                        },
-                    )
-                };
-                if let Some(line) = map.line(&curve.arm).filter(|line| point.ys[*line].is_some()) {
-                    ys[line] = predicted();
-                }
-            }
-            let base = base.map_or(Some(1.0), |base| point.plain[base]);
-            point.predicted = ys.iter().map(|y| Some((*y)? / base?)).collect();
-            by_rule.push(ys);
-        }
-        for (crossed, crossing) in self.crossings.iter_mut().zip(&map.crossings) {
-            let ends = [&crossing.arm, &crossing.over].map(|line| map.line(&line.arm));
-            let [Some(arm), Some(over)] = ends else { continue };
-            let is_of_y = crossing.arm.quantity.metric == map.lines[arm].quantity.metric;
-            let is_known = |line: usize| by_rule.iter().any(|ys| ys[line].is_some());
-            if !is_of_y || !(is_known(arm) || is_known(over)) {
-                continue;
-            }
-            let ratio = |(point, ys): (&Point, &Vec<Option<f64>>)| {
-                Some((point.x, ys[arm].or(point.plain[arm])? / ys[over].or(point.plain[over])?))
-            };
-            let points: Vec<(f64, f64)> = self.points.iter().zip(&by_rule).filter_map(ratio).collect();
-            crossed.predicted = pass(&points, crossing.at, crossing.when);
-        }
     }
 }

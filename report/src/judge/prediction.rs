@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use crate::claims::handoffs::{Measured, Rule, Shape};
 use crate::fmt;
 use crate::judge::Round;
-use crate::judge::judged::{Estimate, JudgedForm, JudgedStudy, Row, Scale};
+use crate::judge::judged::{Estimate, JudgedStudy, Row, Scale};
+use crate::judge::prices::{self, Prices};
 use crate::stats::signed_rank::FEWEST;
 
 /// Below this effect a prediction may be so many points off, and above it by this share of its logarithm.
@@ -25,17 +26,18 @@ pub struct Observed {
     pub base_s: f64,
     pub part_s: f64,
     pub handoffs: f64,
+    /// What one of them takes, if this host knows.
+    pub price_s: Option<f64>,
 }
 
-/// What handoffs make of work that they add to.
-pub fn added(handoffs: f64, price_s: f64, base_s: f64) -> f64 {
-    1.0 + handoffs * price_s / base_s
-}
-
-/// What handoffs make of work whose two parts, `a` and `b`, then go on side by side. Both parts take the price: one gives while the other takes, so
-/// that it adds to the longer.
-pub fn overlap(a_s: f64, b_s: f64, handoffs: f64, price_s: f64) -> f64 {
-    (a_s.max(b_s) + handoffs * price_s) / (a_s + b_s)
+/// What handoffs make of work that takes `base_s` without them, as a ratio, where each takes `price_s`. In [`Shape::Overlap`] one of its two parts takes
+/// `part_s`; both then pay the price, for one gives while the other takes, so that it adds to the longer.
+pub fn effect(shape: &Shape, (base_s, part_s): (f64, f64), handoffs: f64, price_s: f64) -> f64 {
+    let longer = match shape {
+        Shape::Added => base_s,
+        Shape::Overlap(_) => part_s.max(base_s - part_s),
+    };
+    (longer + handoffs * price_s) / base_s
 }
 
 /// Whether a prediction is as good as the rule promises.
@@ -55,36 +57,30 @@ impl Observed {
 
     /// The effect, as a ratio, if a handoff takes so long.
     pub fn predicted(&self, price_s: f64) -> f64 {
-        match self.rule.shape {
-            Shape::Added => added(self.handoffs, price_s, self.base_s),
-            Shape::Overlap(_) => overlap(self.part_s, self.base_s - self.part_s, self.handoffs, price_s),
-        }
+        effect(&self.rule.shape, (self.base_s, self.part_s), self.handoffs, price_s)
     }
 }
 
 /// What the `rounds` of one host, the newest first, say of a rule, and what was `judged` there.
-pub fn observe(rule: &Rule, host: usize, rounds: &[Round], judged: &JudgedStudy) -> Vec<Observed> {
-    let of_row = |row: &Row| {
-        let round = rounds.iter().find(|round| round.folder == row.round)?;
-        observe_row(rule, host, round, row)
-    };
+pub fn observe(rule: &Rule, rounds: &[&Round], judged: &JudgedStudy, prices: &Prices) -> Vec<Observed> {
+    let in_round = |round: &Round, row: &Row| observe_row(rule, round, row, prices);
     match &rule.measured {
         Measured::Claim(id, form) => {
-            let found = judged.asked(id, *form).and_then(JudgedForm::judged);
+            let of_row = |row: &Row| in_round(rounds.iter().find(|round| round.folder == row.round)?, row);
+            let found = judged.found(id, *form);
             found.into_iter().flat_map(|found| &found.rows).filter_map(of_row).collect()
         }
         Measured::Ratio(quantity) => {
             let scenarios: BTreeSet<&String> = quantity.scenarios.values().flatten().collect();
-            let in_round =
-                |round: &Round, scenario: &str| observe_row(rule, host, round, &round.row(quantity, scenario)?);
-            let newest = |scenario: &String| rounds.iter().find_map(|round| in_round(round, scenario));
+            let newest =
+                |scenario: &String| rounds.iter().find_map(|round| in_round(round, &round.row(quantity, scenario)));
             scenarios.into_iter().filter_map(newest).collect()
         }
     }
 }
 
 /// What a round says of a rule where it measured the ratio of `row`.
-fn observe_row(rule: &Rule, host: usize, round: &Round, row: &Row) -> Option<Observed> {
+fn observe_row(rule: &Rule, round: &Round, row: &Row, all: &Prices) -> Option<Observed> {
     let Scale::Ratio { numerator, denominator, .. } = &row.scale else { return None };
     // What too few blocks measured is no effect yet.
     let is_effect = |of: &Estimate| of.n >= FEWEST && of.point.is_finite() && of.point > 0.0;
@@ -110,7 +106,8 @@ fn observe_row(rule: &Rule, host: usize, round: &Round, row: &Row) -> Option<Obs
         Shape::Overlap(part) => seconds(rule.metric.as_deref().unwrap_or("work_s"), part)?,
     };
     let handoffs = rule.handoffs.count(median)?;
-    let scenario = row.scenario.clone();
-    let observed = Observed { rule: rule.clone(), host, scenario, effect, base_s, part_s, handoffs };
+    let (rule, host, scenario) = (rule.clone(), round.host, row.scenario.clone());
+    let price_s = prices::seconds(all, &rule.price, host);
+    let observed = Observed { rule, host, scenario, effect, base_s, part_s, handoffs, price_s };
     (base_s > 0.0 && handoffs > 0.0).then_some(observed)
 }

@@ -1,11 +1,13 @@
 //! Prices: what one handoff costs on the hosts that measured it.
 
+use std::collections::BTreeMap;
+
 use crate::claims::Quantity;
-use crate::claims::handoffs::{Piece, Price, Way};
+use crate::claims::handoffs::{Piece, Price, PriceOf, Way};
 use crate::fmt;
 use crate::judge::figures;
 use crate::judge::judged::{Row, Scale};
-use crate::judge::{Round, newest_of_hosts};
+use crate::judge::{Round, newest};
 
 /// A price on all hosts.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +29,7 @@ pub struct OnHost {
 impl OnHost {
     /// What was measured this way.
     pub fn row(&self, way: Way) -> Option<&Row> {
-        let row = self.rows.iter().find(|(own, _)| *own == way)?;
-        Some(&row.1).filter(|row| row.estimate.is_some())
+        self.rows.iter().find(|(own, _)| *own == way).map(|(_, row)| row)
     }
 }
 
@@ -38,21 +39,23 @@ impl JudgedPrice {
         self.hosts.iter().find(|on| on.host == host)
     }
 
+    fn rows(&self, way: Way) -> Vec<&Row> {
+        self.hosts.iter().filter_map(|on| on.row(way)).collect()
+    }
+
     /// From the least to the most over hosts.
     pub fn range(&self, way: Way) -> Option<String> {
-        figures::range(&self.hosts.iter().filter_map(|on| on.row(way)).collect::<Vec<_>>())
+        figures::range(&self.rows(way))
     }
 
     /// From the least to the most over hosts, so many times, in two digits.
     pub fn times(&self, way: Way, factor: f64) -> Option<String> {
-        let rows: Vec<&Row> = self.hosts.iter().filter_map(|on| on.row(way)).collect();
+        let rows = self.rows(way);
         let Scale::Value { unit, .. } = &rows.first()?.scale else { return None };
-        let points =
-            || rows.iter().filter_map(|row| Some(row.estimate?.point * factor)).filter(|point| point.is_finite());
+        let points = || rows.iter().filter_map(|row| Some(row.estimate?.point * factor)).filter(|x| x.is_finite());
         let (lo, hi) = (points().reduce(f64::min)?, points().reduce(f64::max)?);
         let (divisor, symbol) = fmt::unit_for(unit, hi);
-        let [lo, hi] = [lo, hi].map(|end| fmt::rounded(end / divisor, 2));
-        Some(fmt::join(&if lo == hi { lo } else { format!("{lo} to {hi}") }, symbol))
+        Some(fmt::join(&figures::from_to(&[lo, hi].map(|end| fmt::rounded(end / divisor, 2))), symbol))
     }
 
     /// What is said of its use, if anything; empty if a figure of it is not known.
@@ -72,26 +75,31 @@ impl JudgedPrice {
     }
 }
 
+/// The prices of all studies, by study.
+pub type Prices = BTreeMap<String, Vec<JudgedPrice>>;
+
+/// What one handoff takes on `host`, in seconds; `None` where that is not known, or is no time.
+pub fn seconds(prices: &Prices, (study, id, way): &PriceOf, host: usize) -> Option<f64> {
+    prices.get(study)?.iter().find(|judged| judged.price.id == *id)?.seconds(host, *way)
+}
+
 /// The prices on all hosts, those that were measured at all: on each host by the newest round that measured it. The `rounds` are of all hosts, the
 /// newest first.
-pub fn judge(prices: &[Price], rounds: &[(usize, &Round)]) -> Vec<JudgedPrice> {
+pub fn judge(prices: &[Price], rounds: &[&Round]) -> Vec<JudgedPrice> {
     let judged = prices.iter().map(|price| {
-        let hosts = newest_of_hosts(rounds, |host, round| {
-            in_round(price, round).map(|rows| OnHost { host, round: round.folder.to_owned(), rows })
-        });
+        let hosts = newest(rounds, |round| round.host, |round| in_round(price, round));
         JudgedPrice { price: price.clone(), hosts }
     });
     judged.filter(|judged| !judged.hosts.is_empty()).collect()
 }
 
 /// What a round measured of a price; `None` if it did not.
-fn in_round(price: &Price, round: &Round) -> Option<Vec<(Way, Row)>> {
-    let own = round.evidence.claims.prices.iter().find(|own| own.id == price.id)?;
-    let row = |quantity: &Quantity| {
-        let profile = round.evidence.profile;
-        let scenario = quantity.scenarios(profile).first().filter(|_| quantity.is_measured(profile))?;
-        round.row(quantity, scenario)
+fn in_round(price: &Price, round: &Round) -> Option<OnHost> {
+    let own = round.claims.prices.iter().find(|own| own.id == price.id)?;
+    let row = |(way, quantity): &(Way, Quantity)| {
+        let row = round.row(quantity, round.asked(quantity).first()?);
+        row.estimate.is_some().then_some((*way, row))
     };
-    let rows: Vec<(Way, Row)> = own.sides.iter().filter_map(|(way, quantity)| Some((*way, row(quantity)?))).collect();
-    (!rows.is_empty()).then_some(rows)
+    let rows: Vec<(Way, Row)> = own.sides.iter().filter_map(row).collect();
+    (!rows.is_empty()).then(|| OnHost { host: round.host, round: round.folder.clone(), rows })
 }

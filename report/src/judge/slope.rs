@@ -1,6 +1,7 @@
 //! Slopes: how a value grows with another metric over the scenarios of a claim.
 
-use super::evidence::{ALL, Evidence, Yield, by_block, ratio_estimate, read};
+use super::Round;
+use super::round::{ALL, Yield, by_block, ratio_estimate, read};
 use crate::claims::rules;
 use crate::claims::{Aim, Part, Quantity, Unit};
 use crate::folder::dataset::Sample;
@@ -14,29 +15,29 @@ struct Point {
 }
 
 /// A row per arm, or one of a ratio, and the metric that is missing, if one is.
-pub(super) fn rows(evidence: Evidence<'_>, part: &Part, x: &str, aim: Aim) -> (Vec<Row>, Option<String>) {
+pub(super) fn rows(round: &Round, part: &Part, x: &str, aim: Aim) -> (Vec<Row>, Option<String>) {
     let cases = part.quantity.arms();
     let of_a_row = if part.quantity.is_ratio() { cases.len() } else { 1 };
-    let rows = cases.chunks(of_a_row).map(|cases| row(evidence, part, (x, aim), cases));
+    let rows = cases.chunks(of_a_row).map(|cases| row(round, part, (x, aim), cases));
     let (rows, missing): (_, Vec<Option<String>>) = rows.unzip();
     (rows, missing.into_iter().flatten().next())
 }
 
 /// The slope of a ratio over its scenarios, block by block; nothing of another quantity.
-pub(super) fn gather(evidence: Evidence<'_>, quantity: &Quantity, x: &str) -> Yield {
+pub(super) fn gather(round: &Round, quantity: &Quantity, x: &str) -> Yield {
     if !quantity.is_ratio() {
         return Yield::default();
     }
-    slopes(&points(evidence, quantity, x, &quantity.arms()), quantity.scenarios(evidence.profile).len())
+    slopes(&points(round, quantity, x, &quantity.arms()), round.scenarios(quantity).len())
 }
 
-fn row(evidence: Evidence<'_>, part: &Part, (x, aim): (&str, Aim), cases: &[String]) -> (Row, Option<String>) {
+fn row(round: &Round, part: &Part, (x, aim): (&str, Aim), cases: &[String]) -> (Row, Option<String>) {
     let quantity = &part.quantity;
-    let scenarios = quantity.scenarios(evidence.profile);
-    let points = points(evidence, quantity, x, cases);
+    let scenarios = round.scenarios(quantity);
+    let points = points(round, quantity, x, cases);
     let slopes = slopes(&points, scenarios.len()).values();
     let ran = |scenario: &String| {
-        let mut samples = cases.iter().flat_map(|case| evidence.samples(quantity, scenario, case));
+        let mut samples = cases.iter().flat_map(|case| round.samples(quantity, scenario, case));
         samples.any(|sample| sample.error.is_none())
     };
     let missing = || {
@@ -54,46 +55,42 @@ fn row(evidence: Evidence<'_>, part: &Part, (x, aim): (&str, Aim), cases: &[Stri
         Some(ratio_estimate(&point.logs, CONFIDENCE)?.point)
     };
     let levels = || quantity.is_ratio().then_some(([level(from)?, level(to)?], Unit::default()));
-    let range = matches!(aim, Aim::Direction(_)).then(|| Range { metric: x.to_owned(), from, to, levels: levels() });
+    let is_direction = matches!(aim, Aim::Direction(_));
+    let range = is_direction.then(|| Range { metric: x.to_owned(), from, to, levels: levels() });
     let row = Row {
-        scenario: ALL.to_owned(),
         // The one case of a duet has the names of both arms.
         scale: Scale::Slope { of: cases.join("~").replace('~', " ÷ "), range },
-        part: String::new(),
         verdict: estimate.as_ref().map_or(Verdict::Unclear, |estimate| match aim {
             Aim::Band(band) => rules::value(estimate, band),
             Aim::Direction(direction) => rules::slope(estimate, margin, direction),
         }),
         estimate,
-        sides: scenarios.last().map(|last| evidence.sides(quantity, last)).unwrap_or_default(),
-        floor: None,
-        margin: matches!(aim, Aim::Direction(_)).then_some(part.margin),
-        figure: None,
+        margin: is_direction.then_some(part.margin),
         failed: points.iter().map(|point| point.logs.failed).sum(),
-        round: String::new(),
-        beside: false,
+        scenario: ALL.to_owned(),
+        ..round.row_of(quantity, scenarios.last().map_or("", String::as_str), &Yield::default())
     };
     (row, missing)
 }
 
 /// The scenarios in which something recorded x, as points of a test case, or of the ratio of two: that of a duet has one, whose samples are
 /// ratios already.
-fn points(evidence: Evidence<'_>, quantity: &Quantity, x: &str, cases: &[String]) -> Vec<Point> {
+fn points(round: &Round, quantity: &Quantity, x: &str, cases: &[String]) -> Vec<Point> {
     let log = |sample: &Sample| {
         let of_duet = || Ok(duet::log_ratio(&sample.pairs).map(f64::exp));
         let value = if quantity.is_duet() { of_duet() } else { read(sample, &quantity.metric) };
         Ok(value?.map_or(f64::NAN, f64::ln))
     };
     let point = |scenario: &String| {
-        let samples = |case: &String| evidence.samples(quantity, scenario, case);
-        let xs = cases.iter().flat_map(|case| evidence.recorded(quantity, scenario, case, x));
+        let samples = |case: &String| round.samples(quantity, scenario, case);
+        let xs = cases.iter().flat_map(|case| round.recorded(quantity, scenario, case, x));
         let logs = match cases {
             [above, below] => by_block(&samples(above), &samples(below), |above, below| Ok(log(above)? - log(below)?)),
             _ => by_block(&samples(&cases[0]), &samples(&cases[0]), |sample, _| log(sample)),
         };
         Some(Point { x: median(xs.collect())?, logs })
     };
-    quantity.scenarios(evidence.profile).iter().filter_map(point).collect()
+    round.scenarios(quantity).iter().filter_map(point).collect()
 }
 
 /// The slope of every block that ran in all of so many scenarios: over fewer it would be of another range. A failed run leaves it open.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::claims::Form;
-use crate::claims::handoffs::PriceOf;
+use crate::claims::handoffs::Rule;
 use crate::claims::rules::{Over, over, together};
 use crate::folder::dataset::{Dataset, Sample};
 use crate::folder::machine::Machine;
@@ -49,38 +49,16 @@ pub struct Predicted<'a> {
 
 /// All that the rules of the studies predict, and the rules of which no host has the price.
 pub fn predicted(studies: &[StudyView]) -> (Vec<Predicted<'_>>, BTreeSet<String>) {
-    let (mut found, mut missing) = (Vec::new(), BTreeSet::new());
-    for observed in studies.iter().flat_map(|view| &view.observed) {
-        let of @ (study, id, way) = &observed.rule.price;
-        let Some(price) = price(studies, of) else {
-            missing.insert(format!("{} ({study}.{id})", observed.rule.text));
-            continue;
-        };
-        found.extend(price.seconds(observed.host, *way).map(|price_s| {
-            let predicted = observed.predicted(price_s);
-            Predicted { observed, price_s, predicted, agrees: agrees(predicted, observed.effect.point) }
-        }));
-    }
-    (found, missing)
-}
-
-/// A price of some study; `None` if no host measured it.
-fn price<'a>(studies: &'a [StudyView], (study, id, _): &PriceOf) -> Option<&'a JudgedPrice> {
-    let mut prices = studies.iter().filter(|view| view.judged.study == *study).flat_map(|view| &view.prices);
-    prices.find(|price| price.price.id == *id)
-}
-
-/// Fills in what the prices of each host predict of its maps.
-pub fn predict_maps(studies: &mut [StudyView]) {
-    let mut maps: Vec<Vec<JudgedMap>> = studies.iter_mut().map(|view| std::mem::take(&mut view.maps)).collect();
-    for JudgedMap { map, hosts } in maps.iter_mut().flatten() {
-        for on in hosts {
-            on.predict(map, |of, host| price(studies, of)?.seconds(host, of.2));
-        }
-    }
-    for (view, maps) in studies.iter_mut().zip(maps) {
-        view.maps = maps;
-    }
+    let all = || studies.iter().flat_map(|view| &view.observed);
+    let found = all().filter_map(|observed| {
+        let price_s = observed.price_s?;
+        let predicted = observed.predicted(price_s);
+        Some(Predicted { observed, price_s, predicted, agrees: agrees(predicted, observed.effect.point) })
+    });
+    let is_priced = |rule: &Rule| all().any(|other| other.rule.price == rule.price && other.price_s.is_some());
+    let missing = all().map(|observed| &observed.rule).filter(|rule| !is_priced(rule));
+    let named = |Rule { text, price: (study, id, _), .. }: &Rule| format!("{text} ({study}.{id})");
+    (found.collect(), missing.map(named).collect())
 }
 
 /// The host of the newest round that measured a price.
@@ -115,7 +93,7 @@ impl StudyView {
 
     /// What the hosts found for the claim `id` in `form`, or for the further test of this id.
     pub fn found<'a>(&'a self, id: &str, form: Form) -> Vec<(usize, &'a Judged)> {
-        let found = |(host, study): (_, &'a JudgedStudy)| Some((host, study.asked(id, form)?.judged()?));
+        let found = |(host, study): (_, &'a JudgedStudy)| Some((host, study.found(id, form)?));
         self.hosts().filter_map(found).collect()
     }
 
@@ -179,24 +157,26 @@ impl StudyView {
         stated
     }
 
+    /// What all hosts found of all claims.
+    fn evidence(&self) -> impl Iterator<Item = &Judged> {
+        self.hosts().flat_map(|(_, study)| &study.claims).flat_map(JudgedClaim::evidence)
+    }
+
     /// The folders of rounds that some row is of.
     pub fn rounds_used(&self) -> BTreeSet<String> {
-        let claims = self.hosts().flat_map(|(_, study)| &study.claims).flat_map(JudgedClaim::evidence);
         let goals = self.judged.goals.iter().flat_map(|goal| &goal.rows);
-        let rows = claims.flat_map(|found| &found.rows).chain(goals);
-        let prices = self.prices.iter().flat_map(|price| &price.hosts).map(|on| on.round.clone());
-        let maps = self.maps.iter().flat_map(|map| &map.hosts).map(|on| on.round.clone());
-        rows.map(|row| row.round.clone()).chain(prices).chain(maps).chain([self.judged.folder.clone()]).collect()
+        let rows = self.evidence().flat_map(|found| &found.rows).chain(goals).map(|row| &row.round);
+        let prices = self.prices.iter().flat_map(|price| &price.hosts).map(|on| &on.round);
+        let maps = self.maps.iter().flat_map(|map| &map.hosts).map(|on| &on.round);
+        rows.chain(prices).chain(maps).chain([&self.judged.folder]).cloned().collect()
     }
 
     /// The folders of rounds that something shown takes a figure of.
     pub fn rounds_shown(&self) -> BTreeSet<String> {
-        let claims = self.hosts().flat_map(|(_, study)| &study.claims).flat_map(JudgedClaim::evidence);
-        let contradicting = claims.flat_map(|found| found.contradicted_in.iter().cloned());
+        let contradicting = self.evidence().flat_map(|found| &found.contradicted_in);
         let calibrating = self.origin.rounds.iter().filter(|source| source.part == CALIBRATES);
-        let calibrating = calibrating.map(|source| source.folder.clone());
-        let used = self.rounds_used().into_iter().chain(self.originals_used());
-        used.chain(contradicting).chain(calibrating).collect()
+        let more = contradicting.chain(calibrating.map(|source| &source.folder)).cloned();
+        self.rounds_used().into_iter().chain(self.originals_used()).chain(more).collect()
     }
 
     /// The folders in which the authors' own code was compared.
@@ -229,11 +209,10 @@ impl StudyView {
 
     /// Samples of a case as points; without a metric for x, x is 0.
     pub fn points(&self, scenario: &str, arm: &str, x: Option<&str>, y: &str) -> Vec<(f64, f64)> {
-        let xs = x.map(|x| self.by_block(scenario, arm, x));
-        let point = |(block, y): (u64, Option<f64>)| {
-            let x = xs.as_ref().map_or(Some(0.0), |xs| *xs.get(&block)?)?;
-            Some((x, y?)).filter(|(x, y)| x.is_finite() && y.is_finite())
+        let point = |sample: &Sample| {
+            let value = |metric: &str| sample.metrics.get(metric).copied();
+            Some((x.map_or(Some(0.0), value)?, value(y)?)).filter(|(x, y)| x.is_finite() && y.is_finite())
         };
-        self.by_block(scenario, arm, y).into_iter().filter_map(point).collect()
+        self.data.samples(scenario, arm).iter().filter_map(point).collect()
     }
 }

@@ -119,7 +119,7 @@ fn figure(view: &StudyView, (id, form): (&str, Form), of: Option<&String>, what:
             Some(if view.over(id, form).decided == 0 { range + ", unclear" } else { range })
         }
         What::Theirs => {
-            let mirrors = view.judged.asked(id, form)?.judged()?.mirrors.iter().filter(|mirror| mirror.but.is_empty());
+            let mirrors = view.judged.found(id, form)?.mirrors.iter().filter(|mirror| mirror.but.is_empty());
             let alike = mirrors.filter(|mirror| of.is_none_or(|of| mirror.scenario == *of));
             let points: Vec<f64> = alike.map(|mirror| mirror.theirs.point).collect();
             figures::range_of(&rows[0].1.scale, &points)

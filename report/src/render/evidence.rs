@@ -74,7 +74,7 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
         forms.chain(further.iter().map(|test| (test.id.as_str(), test.id.as_str(), Form::Fair))).collect();
     out.push_str(&rows(view, &tests));
     for (label, id, form) in tests {
-        let Some(found) = view.judged.asked(id, form).and_then(JudgedForm::judged) else { continue };
+        let Some(found) = view.judged.found(id, form) else { continue };
         out.push_str(&mirrors(view, claim, label, found));
         out.push_str(&causes(view, label, (id, form)));
     }
@@ -110,12 +110,12 @@ fn mirrors(view: &StudyView, claim: &JudgedClaim, label: &str, found: &Judged) -
 /// The verdict over hosts with the whole reason of here; of an absent form the reason alone.
 fn verdict(view: &StudyView, id: &str, form: Form) -> String {
     match view.judged.asked(id, form) {
-        Some(JudgedForm::Judged(found)) => {
+        Some(Ok(found)) => {
             let reason = found.reason.trim().trim_end_matches('.');
             let reason = if reason.is_empty() { String::new() } else { format!(" (here: {})", prose(reason)) };
             format!("**{}**{reason}", figures::over_in_words(view.over(id, form)))
         }
-        Some(JudgedForm::Absent(reason)) => format!("absent, {}", prose(reason.trim_end_matches('.'))),
+        Some(Err(reason)) => format!("absent, {}", prose(reason.trim_end_matches('.'))),
         None => NOTHING.to_owned(),
     }
 }

@@ -11,7 +11,7 @@ use crate::charts;
 use crate::claims::Form;
 use crate::fmt::{self, anchor};
 use crate::judge::figures;
-use crate::judge::judged::{Judged, JudgedClaim, JudgedForm};
+use crate::judge::judged::{Judged, JudgedClaim};
 use crate::page::view::StudyView;
 
 /// Limits of every measurement here, whatever the study.
@@ -97,15 +97,13 @@ fn claims(view: &StudyView) -> String {
 
 /// A form as a cell: the figures over hosts, beneath them the verdict, or why there is nothing to say.
 fn found(view: &StudyView, claim: &JudgedClaim, form: Form) -> String {
-    match claim.form(form) {
-        JudgedForm::Absent(reason) => format!("*{}*", cell(reason)),
-        JudgedForm::Judged(_) => {
-            let verdict = figures::over_in_words(view.over(&claim.id, form));
-            match ranges(view, &claim.id, form) {
-                ranges if ranges.is_empty() => verdict,
-                ranges => format!("{}<br>{verdict}", text(&ranges)),
-            }
-        }
+    if let Err(reason) = claim.form(form) {
+        return format!("*{}*", cell(reason));
+    }
+    let verdict = figures::over_in_words(view.over(&claim.id, form));
+    match ranges(view, &claim.id, form) {
+        ranges if ranges.is_empty() => verdict,
+        ranges => format!("{}<br>{verdict}", text(&ranges)),
     }
 }
 

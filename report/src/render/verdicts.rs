@@ -41,7 +41,7 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> Value {
 }
 
 fn form(view: &StudyView, id: &str, form: Form) -> Value {
-    if let Some(JudgedForm::Absent(reason)) = view.judged.asked(id, form) {
+    if let Some(Err(reason)) = view.judged.asked(id, form) {
         return json!({ "absent": reason });
     }
     let Over { verdict, decided, unclear } = view.over(id, form);
@@ -92,7 +92,7 @@ pub fn in_words(view: &StudyView, id: &str) -> Option<String> {
         parts::some(said.collect::<Vec<_>>().join("; "))
     };
     let here = each(&|form| {
-        let found = claim.form(form).judged()?;
+        let found = claim.form(form).as_ref().ok()?;
         let figure = found.deciding_row().and_then(figures::short);
         Some(format!("{} ({})", figure.unwrap_or_else(|| NOTHING.to_owned()), found.verdict))
     });

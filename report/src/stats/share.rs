@@ -57,25 +57,19 @@ impl Sums {
     /// `None` if the mirror's own sums pass that test: then every share, however large, would do.
     fn accepted(&self, limit: usize) -> Option<(f64, f64)> {
         let falling = self.turns.iter().filter(|(_, falls)| *falls).count();
-        let rising = self.turns.len() - falling;
-        if falling.max(rising) <= limit {
+        if falling.max(self.turns.len() - falling) <= limit {
             return None;
         }
-        let (mut above, mut below) = (self.always.0 + falling, self.always.1 + rising);
-        let mut range: Option<(f64, f64)> = None;
-        for turning in self.turns.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
-            let fall = turning.iter().filter(|(_, falls)| *falls).count();
-            let rise = turning.len() - fall;
-            // At the turn itself these sums are zero, on neither side.
-            above -= fall;
-            below -= rise;
-            if above <= limit && below <= limit {
-                let share = turning[0].0;
-                range = Some((range.map_or(share, |(lo, _)| lo), share));
+        let is_accepted = |share: &f64| {
+            let (mut above, mut below) = self.always;
+            // At its own turn a sum is zero, on neither side.
+            for (turn, falls) in self.turns.iter().filter(|(turn, _)| turn.total_cmp(share).is_ne()) {
+                if (turn > share) == *falls { above += 1 } else { below += 1 }
             }
-            above += rise;
-            below += fall;
-        }
-        range
+            above <= limit && below <= limit
+        };
+        let mut shares = self.turns.iter().map(|(share, _)| *share).filter(is_accepted);
+        let first = shares.next()?;
+        Some((first, shares.next_back().unwrap_or(first)))
     }
 }

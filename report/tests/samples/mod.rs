@@ -6,7 +6,8 @@ use report::error::Error;
 use report::folder::dataset::{Dataset, Sample};
 use report::folder::record::{DuetPair, Order};
 use report::judge::judged::{Judged, JudgedStudy, Verdict};
-use report::judge::{self, Evidence, Originals, Round};
+use report::judge::{self, Round};
+use std::cell::OnceCell;
 use std::num::NonZeroU64;
 
 pub const RATIO: &str = "
@@ -103,14 +104,15 @@ impl Samples {
     /// Judges these samples without copies but those that the test made.
     pub fn judge_alone(&self, claims: &str) -> JudgedStudy {
         let claims = parsed(claims);
-        let round = Round::new(self.evidence(&claims, "quick"), "toy/round");
-        let originals = Originals::new(&claims, &[(0, "toy/round", self.evidence(&claims, "quick"))]);
-        judge::study(&claims, &[round], &originals, 0)
+        let round = self.round(&claims, "toy/round", "quick");
+        judge::study(&claims, &[&round], &[&round])
     }
 
-    /// What these samples, of one layout, say of the claims.
-    pub fn evidence<'a>(&'a self, claims: &'a Claims, profile: &'a str) -> Evidence<'a> {
-        Evidence { claims, data: &self.0, profile, layouts: NonZeroU64::MIN }
+    /// A round on host 0 with these samples, of one layout, that was asked the claims.
+    pub fn round(&self, claims: &Claims, folder: &str, profile: &str) -> Round {
+        let (folder, profile, layouts) = (folder.to_owned(), profile.to_owned(), NonZeroU64::MIN);
+        let (claims, data, controls) = (claims.clone(), self.0.clone(), OnceCell::new());
+        Round { host: 0, folder, profile, layouts, claims, data, controls }
     }
 
     /// The samples with those of every A/A control that the test made none of: copies that hardly differ.
@@ -160,7 +162,7 @@ pub fn ratio_of(ratio: f64) -> Samples {
 
 /// A claim of the study in its fair form.
 pub fn fair(study: &JudgedStudy, claim: usize) -> &Judged {
-    study.claims[claim].fair.judged().expect("the fair form makes sense")
+    study.claims[claim].fair.as_ref().expect("the fair form makes sense")
 }
 
 /// The number of blocks that the first row rests on.

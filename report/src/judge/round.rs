@@ -1,26 +1,34 @@
-//! Evidence: from the samples of a scenario to pairs or values, and to estimates.
+//! A round: from its samples of a scenario to pairs or values, and to estimates.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
+use super::control;
 use crate::claims::{Claims, Of, Quantity, Unit};
+use crate::folder::Folder;
 use crate::folder::dataset::{Dataset, Sample};
-use crate::judge::judged::{Estimate, Row, Scale, Side, Verdict};
+use crate::judge::judged::{Estimate, JudgedControl, Row, Scale, Side, Verdict};
 use crate::stats::signed_rank::{FEWEST, Interval};
-use crate::stats::{CONFIDENCE, duet, estimate, floor, median, median_estimate, modes};
+use crate::stats::{self, CONFIDENCE, duet, estimate, floor, median_estimate, modes};
 
 /// The scenario of a row that speaks for several.
 pub(super) const ALL: &str = "all";
 
-/// What the judge works on: the claims and samples of one results folder.
-#[derive(Debug, Clone, Copy)]
-pub struct Evidence<'a> {
-    pub claims: &'a Claims,
-    pub data: &'a Dataset,
+/// A round of one host: its samples, and the claims as far as it was asked them.
+#[derive(Debug)]
+pub struct Round {
+    pub host: usize,
+    /// Path of its folder, relative to the results root.
+    pub folder: String,
     /// `quick`, `full` or `smoke`.
-    pub profile: &'a str,
+    pub profile: String,
     /// How many layouts of the program the blocks use in turn.
     pub layouts: NonZeroU64,
+    pub claims: Claims,
+    pub data: Dataset,
+    /// What became of its controls, once somebody asks.
+    pub controls: OnceCell<Vec<JudgedControl>>,
 }
 
 /// What a quantity came to.
@@ -38,6 +46,11 @@ impl Yield {
     /// Its log ratios, or values, in the order of the blocks.
     pub(super) fn values(&self) -> Vec<f64> {
         self.pairs.values().copied().collect()
+    }
+
+    /// The blocks that `other` has, too, with both values.
+    pub(super) fn with(&self, other: &Yield) -> impl Iterator<Item = (u64, f64, f64)> {
+        self.pairs.iter().filter_map(|(block, own)| Some((*block, *own, *other.pairs.get(block)?)))
     }
 }
 
@@ -61,21 +74,49 @@ pub(super) fn read(sample: &Sample, metric: &str) -> Result<Option<f64>, String>
     }
 }
 
-impl<'a> Evidence<'a> {
+impl Round {
+    /// The round in a folder.
+    pub fn new(host: usize, folder: &Folder, claims: Claims) -> Self {
+        let (profile, layouts) = (folder.meta.profile.clone(), folder.meta.layouts);
+        let (folder, data) = (folder.below(), folder.dataset());
+        Round { host, folder, profile, layouts, claims, data, controls: OnceCell::new() }
+    }
+
+    pub(super) fn controls(&self) -> &[JudgedControl] {
+        let judged = || self.claims.controls.iter().map(|control| control::judge(self, control)).collect();
+        self.controls.get_or_init(judged)
+    }
+
+    /// The scenarios of a quantity.
+    pub(super) fn scenarios<'q>(&self, quantity: &'q Quantity) -> &'q [String] {
+        quantity.scenarios(&self.profile)
+    }
+
+    /// The same of one that it was asked; none of another.
+    pub(super) fn asked<'q>(&self, quantity: &'q Quantity) -> &'q [String] {
+        if quantity.is_measured(&self.profile) { self.scenarios(quantity) } else { &[] }
+    }
+
+    /// The median of a metric over the runs of a test case that succeeded.
+    pub(super) fn median(&self, scenario: &str, arm: &str, metric: &str) -> Option<f64> {
+        let samples = self.data.samples(scenario, arm);
+        stats::median(samples.iter().filter_map(|sample| sample.metrics.get(metric).copied()).collect())
+    }
+
     /// The samples of `arm` in the blocks that `quantity` asks for: others may have asked for more of the same case.
-    pub(super) fn samples(self, quantity: &Quantity, scenario: &str, arm: &str) -> Vec<&'a Sample> {
-        let blocks = quantity.blocks.get(self.profile).map_or(u64::MAX, |&blocks| blocks as u64);
+    pub(super) fn samples(&self, quantity: &Quantity, scenario: &str, arm: &str) -> Vec<&Sample> {
+        let blocks = quantity.blocks.get(&self.profile).map_or(u64::MAX, |&blocks| blocks as u64);
         self.data.samples(scenario, arm).iter().filter(|sample| sample.block < blocks).collect()
     }
 
     /// What those that succeeded recorded of `metric`.
-    pub(super) fn recorded(self, quantity: &Quantity, scenario: &str, arm: &str, metric: &str) -> Vec<f64> {
+    pub(super) fn recorded(&self, quantity: &Quantity, scenario: &str, arm: &str, metric: &str) -> Vec<f64> {
         let samples = self.samples(quantity, scenario, arm);
         samples.into_iter().filter_map(|sample| sample.metrics.get(metric).copied()).collect()
     }
 
     /// What `quantity` came to in `scenario`.
-    pub(super) fn gather(self, quantity: &Quantity, scenario: &str) -> Yield {
+    pub(super) fn gather(&self, quantity: &Quantity, scenario: &str) -> Yield {
         let samples = |arm: &str| self.samples(quantity, scenario, arm);
         let metric = &quantity.metric;
         // A failure is infinitely bad: an infinite time, or no throughput.
@@ -113,8 +154,8 @@ impl<'a> Evidence<'a> {
     }
 
     /// Pairs pooled over the scenarios of a quantity, one per block that all of them have: the mean over the scenarios.
-    pub(super) fn pooled(self, quantity: &Quantity) -> Yield {
-        let scenarios = quantity.scenarios(self.profile);
+    pub(super) fn pooled(&self, quantity: &Quantity) -> Yield {
+        let scenarios = self.scenarios(quantity);
         let yields: Vec<Yield> = scenarios.iter().map(|scenario| self.gather(quantity, scenario)).collect();
         // Not a number where failures of both sides meet.
         let mean = |block: &u64| {
@@ -127,12 +168,12 @@ impl<'a> Evidence<'a> {
     }
 
     /// What the blocks of `found` came to, with the layout of each.
-    pub(super) fn by_layout(self, found: &Yield) -> Vec<(u64, f64)> {
+    pub(super) fn by_layout(&self, found: &Yield) -> Vec<(u64, f64)> {
         found.pairs.iter().map(|(&block, &pair)| (block % self.layouts, pair)).collect()
     }
 
     /// The floor of `own` effects of `quantity`, from A/A pairs and their layouts.
-    pub(super) fn noise_floor(self, quantity: &Quantity, copies: &[(u64, f64)], own: &Yield, margin: f64) -> f64 {
+    pub(super) fn noise_floor(&self, quantity: &Quantity, copies: &[(u64, f64)], own: &Yield, margin: f64) -> f64 {
         if quantity.is_duet() {
             floor::of_duets(copies, &self.by_layout(own), margin)
         } else {
@@ -140,29 +181,33 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// What `quantity` came to as a row in which nothing is decided yet.
-    pub(super) fn row(self, quantity: &Quantity, scenario: &str, found: &Yield) -> Row {
+    /// What `quantity` came to in `scenario`, as a row in which nothing is decided yet.
+    pub(super) fn row(&self, quantity: &Quantity, scenario: &str) -> Row {
+        self.row_of(quantity, scenario, &self.gather(quantity, scenario))
+    }
+
+    /// The same, of what was gathered already.
+    pub(super) fn row_of(&self, quantity: &Quantity, scenario: &str, found: &Yield) -> Row {
         // Nothing says that values of one sample each are symmetric.
-        let median = |found: &Yield, confidence| median_estimate(&found.values(), confidence);
-        let estimate = if quantity.is_ratio() { ratio_estimate } else { median };
+        let median = || median_estimate(&found.values(), CONFIDENCE);
         Row {
             scenario: scenario.to_owned(),
             scale: scale(quantity),
             part: String::new(),
-            estimate: estimate(found, CONFIDENCE),
+            estimate: if quantity.is_ratio() { ratio_estimate(found, CONFIDENCE) } else { median() },
             sides: self.sides(quantity, scenario),
             floor: None,
             margin: None,
             figure: None,
             verdict: Verdict::Unclear,
             failed: found.failed,
-            round: String::new(),
+            round: self.folder.clone(),
             beside: false,
         }
     }
 
     /// The medians of both sides in the metric's own unit; of a duet, over all of its times.
-    pub(super) fn sides(self, quantity: &Quantity, scenario: &str) -> Vec<Side> {
+    fn sides(&self, quantity: &Quantity, scenario: &str) -> Vec<Side> {
         let metric = &quantity.metric;
         let values: Vec<(&String, Vec<f64>)> = match &quantity.of {
             Of::Ratio { numerator, denominator } if quantity.is_duet() => {
@@ -175,7 +220,7 @@ impl<'a> Evidence<'a> {
         };
         let side = |(arm, values): (&String, Vec<f64>)| {
             let modes = if quantity.is_duet() { None } else { modes::two(values.clone()) };
-            Some(Side { arm: arm.clone(), metric: metric.clone(), median: median(values)?, modes })
+            Some(Side { arm: arm.clone(), metric: metric.clone(), median: stats::median(values)?, modes })
         };
         values.into_iter().filter_map(side).collect()
     }
