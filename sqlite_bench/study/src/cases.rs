@@ -108,7 +108,7 @@ const fn alone(name: &'static str, statement: Statement, window: u64, arms: &'st
     Scenario::new(name, Setting::Map(Asking { statement, callers: Callers::One, window: ms(window) }), arms)
 }
 
-/// So many calls a second and core, beside which a thousand bytes are sent to a bystander in the shortest window.
+/// So many calls a second and core, beside which a bystander is sent something a thousand times in the shortest window.
 const fn beside(
     name: &'static str,
     statement: Statement,

@@ -31,7 +31,7 @@ use crate::prices::{FACTOR, READ, ROWS, fill};
 
 /// How long the statement alone is timed.
 const ALONE: Duration = Duration::from_millis(10);
-/// A byte is sent to the bystander this often: a thousand in the shortest window, so that there is a 99th percentile.
+/// Something is sent to the bystander this often: a thousand in the shortest window, so that there is a 99th percentile.
 const PERIOD: Duration = Duration::from_micros(250);
 /// Sockets that requests arrive at, each with a task.
 const CALLERS: usize = 16;
@@ -107,9 +107,9 @@ struct Asked {
 
 /// What is seen beside calls on a schedule.
 struct Beside {
-    /// How late a task received what was sent to it, from when that was due.
+    /// How late a task received what was sent to it.
     bystander: Times,
-    /// How late that, and the requests, were sent.
+    /// How late that, and the requests, were sent: the kernel wakes the sender, whatever the design.
     sender: Times,
 }
 
@@ -226,10 +226,10 @@ fn sum(all: Vec<Result<Times>>) -> Result<Times> {
     })
 }
 
-/// When a byte is sent, from the start on, and to which socket: the callers', and that of the bystander after them.
+/// When something is sent, from the start on, and to which socket: the callers', and that of the bystander after them.
 type Schedule = Vec<(Duration, usize)>;
 
-/// A byte to the bystander every period, and requests at random times, the same for every design: so many that their number is known.
+/// Something for the bystander every period, and requests at random times, the same for every design: so many that their number is known.
 fn schedule(per_s: u32, window: Duration, on: &Machine) -> Schedule {
     let mut rng = ChaCha8Rng::seed_from_u64(on.seed);
     let load = u64::from(per_s) * on.cores.get().min(MOST_CORES) as u64;
@@ -243,7 +243,7 @@ fn schedule(per_s: u32, window: Duration, on: &Machine) -> Schedule {
     schedule
 }
 
-/// Sends all of it from a thread of its own, whatever becomes of it, and lets tasks receive it.
+/// Sends all of it, each time with the time, from a thread of its own, whatever becomes of it, and lets tasks receive it.
 fn call_on_schedule(
     database: &Arc<impl Database>,
     statement: Statement,
@@ -267,7 +267,7 @@ fn call_on_schedule(
         calling.spawn_on(
             async move {
                 for (due, number) in due.into_iter().zip((0..ROWS).cycle()) {
-                    receiver.read_u8().await?;
+                    receiver.read_u64_le().await?;
                     call(&*database, statement, number).await?;
                     latency.record((start + due).elapsed());
                 }
@@ -278,9 +278,9 @@ fn call_on_schedule(
     }
     let (mut receiver, due) = receivers.next().context("nobody stands by")??;
     let standing_by = on.runtime.spawn(async move {
-        for due in due {
-            receiver.read_u8().await?;
-            bystander.record((start + due).elapsed());
+        for _ in due {
+            let sent = Duration::from_nanos(receiver.read_u64_le().await?);
+            bystander.record((start + sent).elapsed());
         }
         io::Result::Ok(bystander)
     });
@@ -289,8 +289,9 @@ fn call_on_schedule(
         move || {
             for (due, socket) in schedule {
                 thread::sleep((start + due).saturating_duration_since(Instant::now()));
-                late.record((start + due).elapsed());
-                (&senders[socket]).write_all(&[0])?;
+                let sent = start.elapsed();
+                late.record(sent.saturating_sub(due));
+                (&senders[socket]).write_all(&u64::try_from(sent.as_nanos()).unwrap_or(u64::MAX).to_le_bytes())?;
             }
             io::Result::Ok(late)
         }
