@@ -72,11 +72,7 @@ fn identity(_: &Metadata) {}
 
 /// The process that has locked `folder`, in words.
 fn holder(folder: &File) -> String {
-    #[cfg(target_os = "linux")]
-    if let Some(pid) = locked_by(folder) {
-        return format!("process {pid}");
-    }
-    "another process".to_owned()
+    locked_by(folder).map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
 }
 
 #[cfg(target_os = "linux")]
@@ -86,4 +82,10 @@ fn locked_by(folder: &File) -> Option<i32> {
     let packed = |major: u32, minor: u32| u64::from(major) << 8 | u64::from(minor & 0xff) | u64::from(minor >> 8) << 20;
     let locks = procfs::locks().ok()?;
     locks.iter().find(|lock| packed(lock.devmaj, lock.devmin) == device && lock.inode == number)?.pid
+}
+
+/// Elsewhere nobody tells.
+#[cfg(not(target_os = "linux"))]
+fn locked_by(_: &File) -> Option<i32> {
+    None
 }

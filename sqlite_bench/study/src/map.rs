@@ -307,3 +307,6 @@ fn rows(file: &Path) -> Result<u64> {
     let count: i64 = Connection::open(file)?.query_row("SELECT COUNT(*) FROM numbers", [], |row| row.get(0))?;
     Ok(count.unsigned_abs())
 }
+
+#[cfg(test)]
+mod tests;
