@@ -54,7 +54,7 @@ pub fn share(count: u64, callers: u64, caller: u64) -> u64 {
     count / callers + u64::from(caller < count % callers)
 }
 
-/// Makes handoffs for a fifth of a second and observes what one took: `handoff_ns` (wall time), `handoff_cpu_ns` (processor time of all
+/// Makes handoffs for a tenth of a second and observes what one took: `handoff_ns` (wall time), `handoff_cpu_ns` (processor time of all
 /// threads) and `handoffs_count`. `make(count)` makes `count` of them, one after the other or however many at once the price is about.
 ///
 /// # Errors

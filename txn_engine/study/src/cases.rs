@@ -182,13 +182,14 @@ const LARGE: &[Arms] = &[
 /// Reading alone, one thread, and pipelines of two with ever more rows per message.
 const COSTLY_ROWS: &str = "reader sync sync_pipelined sync_batched_16 sync_batched_256 sync_batched_4096 \
                            async async_batched_4096";
-const MAP: &[Arms] = &[always(0.1, COSTLY_ROWS)];
+const MAP: &[Arms] = &[always(0.07, COSTLY_ROWS)];
 const MAP_IN_FULL: &[Arms] = &[full(0.5, COSTLY_ROWS)];
 
 const ENGINES_AS_PUBLISHED: &str = "sync_as_published async_as_published";
 /// The authors' own program.
 const THEIRS: &str = "original_sync original_async";
 
+/// The seconds are those of an EPYC 25/1.
 pub const SCENARIOS: &[Scenario<Setting>] = &[
     // The published sizes, 100 to 2,000,100.
     rows("rows_100", 100).arms(&[
@@ -214,8 +215,8 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     rows("rows_300100", 300_100).arms(&[
         measured(0.06, "sync sync@aa"),
         measured(0.07, "async sync_pipelined"),
-        measured(0.24, ENGINES_AS_PUBLISHED),
-        measured(0.24, "sync_pipelined_as_published"),
+        measured(0.4, ENGINES_AS_PUBLISHED),
+        measured(0.32, "sync_pipelined_as_published"),
         originals(0.29, ENGINES_AS_PUBLISHED),
         originals(0.6, THEIRS),
     ]),
@@ -230,8 +231,9 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         full(0.47, ENGINES_AS_PUBLISHED),
     ]),
     rows("rows_600100", 600_100).arms(&[
-        measured(0.1, "sync sync@aa"),
-        measured(0.12, "async sync_pipelined"),
+        measured(0.1, "sync"),
+        full(0.1, "sync@aa"),
+        measured(0.17, "async sync_pipelined"),
         full(0.56, ENGINES_AS_PUBLISHED),
     ]),
     rows("rows_700100", 700_100).arms(&[
@@ -250,8 +252,9 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         full(0.83, ENGINES_AS_PUBLISHED),
     ]),
     rows("rows_1000100", 1_000_100).arms(&[
-        measured(0.15, "sync sync@aa"),
-        measured(0.19, "async sync_pipelined"),
+        measured(0.2, "sync"),
+        full(0.2, "sync@aa"),
+        measured(0.33, "async sync_pipelined"),
         full(0.92, ENGINES_AS_PUBLISHED),
     ]),
     rows("rows_1100100", 1_100_100).arms(&[
@@ -275,8 +278,9 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         full(1.28, ENGINES_AS_PUBLISHED),
     ]),
     rows("rows_1500100", 1_500_100).arms(&[
-        measured(0.22, "sync sync@aa"),
-        measured(0.28, "async sync_pipelined"),
+        measured(0.27, "sync"),
+        full(0.27, "sync@aa"),
+        measured(0.46, "async sync_pipelined"),
         full(1.37, ENGINES_AS_PUBLISHED),
     ]),
     rows("rows_1600100", 1_600_100).arms(&[
@@ -300,11 +304,11 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         full(1.73, ENGINES_AS_PUBLISHED),
     ]),
     rows("rows_2000100", 2_000_100).arms(&[
-        always(0.29, "sync sync_unshared"),
-        measured(0.29, "sync@aa"),
-        always(0.37, PIPELINES),
-        always(0.28, BATCHED),
-        always(1.35, PUBLISHED),
+        always(0.33, "sync sync_unshared"),
+        measured(0.33, "sync@aa"),
+        always(0.48, PIPELINES),
+        always(0.3, BATCHED),
+        always(2.2, PUBLISHED),
         originals(1.7, ENGINES_AS_PUBLISHED),
         originals(3.0, THEIRS),
         always(0.15, "best_one_core"),
@@ -313,7 +317,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         always(0.2, "reader"),
     ]),
     one_core("rows_600100_one_core", 600_100)
-        .arms(&[measured(0.1, "sync sync@aa async"), measured(0.6, ENGINES_AS_PUBLISHED)]),
+        .arms(&[measured(0.1, "sync sync@aa async"), measured(0.85, ENGINES_AS_PUBLISHED)]),
     one_core("rows_2000100_one_core", 2_000_100).arms(&[
         full(0.5, "sync sync@aa async"),
         full(2.1, ENGINES_AS_PUBLISHED),
@@ -334,10 +338,10 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     costly_on_one_core("map_5000_one_core", 5_000, 30_100).arms(MAP_IN_FULL),
     rows("controls_300100", 300_100).arms(&[measured(0.06, "sync sync@aa sync@slow")]),
     file("accepted_2000100", Accepted, 2_000_100).arms(&[
-        always(0.54, "sync"),
-        measured(0.54, "sync@aa"),
+        always(0.9, "sync"),
+        measured(0.9, "sync@aa"),
         smoke(0.54, "sync_unshared"),
-        always(0.68, "async sync_pipelined"),
+        always(0.8, "async sync_pipelined"),
         smoke(0.68, "async_multi_thread"),
         smoke(0.51, BATCHED),
         smoke(1.8, PUBLISHED),
@@ -380,7 +384,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         originals(40.0, THEIRS),
         originals(40.0, "original_sync_uncached original_async_uncached"),
     ]),
-    Place::new("messages_3m", Setting::Messages(3_000_000)).arms(&[always(0.6, "channel_async channel_sync")]),
+    Place::new("messages_3m", Setting::Messages(3_000_000)).arms(&[always(0.28, "channel_async channel_sync")]),
     clients("clients_300000", 300_000).arms(&[measured(1.9, "spawn_tasks")]),
     clients("clients_10000", 10_000).arms(&[always(2.4, "spawn_threads"), always(0.08, "spawn_tasks")]),
     clients("clients_16000", 16_000).arms(&[measured(3.8, "spawn_threads"), measured(0.1, "spawn_tasks")]),
