@@ -119,13 +119,14 @@ impl Folder {
         is_whole && matches!(profile.as_str(), "quick" | "full")
     }
 
-    /// What it was asked and nothing else: `prices` or `maps`; `None` of any other round.
+    /// What it was asked and nothing else: `prices`, `maps` or `goals`; `None` of any other round.
     pub fn part(&self) -> Option<&'static str> {
         let Claims { claims, controls, goals, prices, maps, .. } = &self.claims;
-        match (prices.is_empty(), maps.is_empty()) {
-            _ if !(claims.is_empty() && controls.is_empty() && goals.is_empty()) => None,
-            (false, true) => Some("prices"),
-            (true, false) => Some("maps"),
+        match [prices.is_empty(), maps.is_empty(), goals.is_empty()] {
+            _ if !(claims.is_empty() && controls.is_empty()) => None,
+            [false, true, true] => Some("prices"),
+            [true, false, true] => Some("maps"),
+            [true, true, false] => Some("goals"),
             _ => None,
         }
     }

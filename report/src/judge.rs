@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use self::judged::JudgedStudy;
+use self::judged::{JudgedGoal, JudgedStudy};
 use crate::claims::Claims;
 
 mod calibration;
@@ -38,8 +38,13 @@ fn newest<'a, K: Ord, T>(
     rounds.iter().filter_map(unknown).collect()
 }
 
+/// Judges the goals of `claims`, each by the newest of the `rounds` of any host that measured it.
+pub fn goals(claims: &Claims, rounds: &[&Round]) -> Vec<JudgedGoal> {
+    claims.goals.iter().map(|goal| goal::judge(rounds, goal)).collect()
+}
+
 /// Judges `claims` on one host by its `rounds`, the newest first: of each question the newest round that asked it decides. The rounds of all hosts
-/// that are `mirrored` say whether the mirrors are to be believed. What the folder of the newest round says of itself is left empty.
+/// that are `mirrored` say whether the mirrors are to be believed. What the folder of the newest round says of itself is left empty, and so are goals.
 pub fn study(claims: &Claims, rounds: &[&Round], mirrored: &[&Round]) -> JudgedStudy {
     let Some(newest) = rounds.first() else { return JudgedStudy::default() };
     JudgedStudy {
@@ -48,7 +53,6 @@ pub fn study(claims: &Claims, rounds: &[&Round], mirrored: &[&Round]) -> JudgedS
         folder: newest.folder.clone(),
         claims: claims.claims.iter().map(|claim| claim::judge(claim, rounds, mirrored, newest.host)).collect(),
         controls: newest.controls().to_vec(),
-        goals: claims.goals.iter().map(|goal| goal::judge(rounds, goal)).collect(),
         ..JudgedStudy::default()
     }
 }

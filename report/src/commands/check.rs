@@ -81,8 +81,7 @@ fn name(folder: &Folder) -> Option<Error> {
     let meta = &folder.meta;
     let profile = match meta.profile.as_str() {
         _ if meta.calibration.is_some() => "calibration",
-        "quick" => folder.part().unwrap_or("quick"),
-        profile => profile,
+        profile => folder.part().unwrap_or(profile),
     };
     let place = fs::canonicalize(&folder.path).unwrap_or_else(|_| folder.path.clone());
     let mut names = place.iter().rev().map(OsStr::to_string_lossy);

@@ -26,7 +26,7 @@ struct Asked<'a> {
     claims: Claims,
     page: Page,
     rounds: Vec<Round>,
-    /// Rounds of prices or of maps alone.
+    /// Rounds of prices, maps or goals alone.
     parts: Vec<Round>,
     originals: Vec<Round>,
 }
@@ -89,6 +89,7 @@ fn study(asked: &Asked, prices: &Prices, names: &[String]) -> StudyView {
         measured_s: newest.runs.iter().filter_map(|run| run.hyperfine.as_ref()).map(|export| export.wall_s).sum(),
         memory_disagreements,
         memory_compared,
+        goals: judge::goals(claims, &asked.newest_first(parts)),
         ..on_here
     };
     let mut elsewhere = Vec::new();

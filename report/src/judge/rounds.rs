@@ -14,7 +14,7 @@ pub struct Shown<'a> {
     pub study: &'a str,
     /// Rounds that judge, each with its host, the newest first; there is one at least.
     pub rounds: Vec<(usize, &'a Folder)>,
-    /// Rounds of prices or of maps alone, the newest first.
+    /// Rounds of prices, maps or goals alone, the newest first.
     pub parts: Vec<(usize, &'a Folder)>,
     /// Rounds of the authors' own code, the newest first.
     pub originals: Vec<(usize, &'a Folder)>,
@@ -34,6 +34,11 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// What the host of the round in `folder` is called, if it has a part in what is shown.
+    pub fn host_of(&self, folder: &str) -> Option<&str> {
+        self.rounds.iter().find(|round| round.folder == folder).map(|round| self.name(round.host))
+    }
+
     /// What a host is called.
     pub fn name(&self, host: usize) -> &str {
         self.names.get(host).map_or("host", String::as_str)

@@ -9,7 +9,7 @@ use super::parts::{EVIDENCE, some};
 use super::{REPORT, prices};
 use crate::claims::Form;
 use crate::fmt::{self, anchor};
-use crate::judge::figures::{self, NOTHING};
+use crate::judge::figures;
 use crate::judge::judged::{Row, Verdict};
 use crate::page::sentence::{Piece, Sentence, What};
 use crate::page::view::StudyView;
@@ -150,8 +150,9 @@ pub fn in_text(studies: &[StudyView]) -> String {
 
 /// The table of a study's goals.
 pub fn goals(view: &StudyView) -> String {
-    let mut table = Table::new("| Goal | >Aim | Scenario | Ours | Medians | Result");
-    for goal in &view.judged.goals {
+    let mut table = Table::new("| Goal | >Aim | Scenario | Ours | Medians | Host | Result");
+    let (measured, others): (Vec<_>, Vec<_>) = view.judged.goals.iter().partition(|goal| !goal.rows.is_empty());
+    for goal in measured {
         let bound = goal.bound.replace("<=", "≤").replace(">=", "≥");
         let mut said = [cell(&goal.id), cell(&goal.text), text(&bound)];
         let mut verdict = match goal.verdict {
@@ -161,14 +162,14 @@ pub fn goals(view: &StudyView) -> String {
         let figures = |row: &Row| {
             let size =
                 row.estimate.as_ref().map(|of| format!("{}, {}", figures::estimate(row), figures::sample_size(of)));
-            [code(&row.scenario), known(size), some(text(&figures::named_sides(row)))]
+            let host = view.origin.host_of(&row.round).map(cell);
+            [code(&row.scenario), known(size), some(text(&figures::named_sides(row))), known(host)]
         };
-        let rows: Vec<[String; 3]> = goal.rows.iter().map(figures).collect();
-        let none = [[NOTHING; 3].map(str::to_owned)];
-        for figures in if rows.is_empty() { &none[..] } else { &rows } {
+        for row in &goal.rows {
             // Goal and result are said once.
-            table.row([&std::mem::take(&mut said)[..], figures, &[std::mem::take(&mut verdict)]].concat());
+            table.row([&std::mem::take(&mut said)[..], &figures(row), &[std::mem::take(&mut verdict)]].concat());
         }
     }
-    table.render()
+    let others: Vec<String> = others.iter().map(|goal| code(&goal.id)).collect();
+    table.render() + &if others.is_empty() { String::new() } else { format!("\nNot tested: {}.\n", others.join(", ")) }
 }
