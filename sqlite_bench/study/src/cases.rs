@@ -162,6 +162,8 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("full_1s", closed(ms(1_000), ms(120_000)), &[full(120.0, COMPARED)]),
     Scenario::new("full_10s", closed(ms(10_000), ms(120_000)), &[full(130.0, COMPARED)]),
     Scenario::new("open_10s", open(ms(10_000), ms(120_000), false), &[full(130.0, OPEN)]),
+    // Two holds, which are enough where no read waits for one.
+    Scenario::new("open_10s_wal", open(ms(10_000), ms(20_000), false), &[full(21.0, "wal_threads")]),
     Scenario::new("forty_30s", forty(ms(30_000), ms(5), ms(60_000)),
         &[full(630.0, "direct"), full(75.0, "tokio_rusqlite wal_threads")]),
     // Beside the authors' program, which runs its three designs one after the other.
