@@ -52,7 +52,7 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
         let Some(at) = between(&measured(line), x).map(|y| plot.at((x, y))) else { continue };
         let color = color(line);
         plot.canvas.estimate(at, Mark::Ring, color);
-        let place = judged.rounded(x).concat();
+        let place = judged.rounded(x);
         let label = format!("{place} (×{})", plain(crossing.at));
         labels.put(&mut plot, (at.0, at.1 - 10.0), -LINE, &label, color);
     }

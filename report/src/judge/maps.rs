@@ -211,7 +211,7 @@ impl JudgedMap {
         let Crossed { measured, predicted, ends } = on.crossings.get(place)?;
         let measured = (*measured)?;
         let own = self.in_words(vec![(measured.point, *ends)])?;
-        let end = |x: f64, none: &str| if x.is_finite() { self.rounded(x).concat() } else { none.to_owned() };
+        let end = |x: f64, none: &str| if x.is_finite() { self.rounded(x) } else { none.to_owned() };
         let interval = match (measured.lo, measured.hi) {
             (lo, hi) if !figures::has_interval(&measured) || (lo.is_infinite() && hi.is_infinite()) => String::new(),
             (lo, hi) => format!(" ({} to {})", end(lo, "no lower bound"), end(hi, "no upper bound")),
@@ -224,23 +224,20 @@ impl JudgedMap {
     fn in_words(&self, mut found: Vec<(f64, (f64, f64))>) -> Option<String> {
         found.sort_by(|a, b| a.0.total_cmp(&b.0));
         let name = |(x, (least, most)): &(f64, (f64, f64))| match *x {
-            f64::NEG_INFINITY => format!("less than {}", self.rounded(*least).concat()),
-            f64::INFINITY => format!("more than {}", self.rounded(*most).concat()),
-            x => self.rounded(x).concat(),
+            f64::NEG_INFINITY => format!("less than {}", self.rounded(*least)),
+            f64::INFINITY => format!("more than {}", self.rounded(*most)),
+            x => self.rounded(x),
         };
         let (first, last) = (found.first()?, found.last()?);
         let (from, to) = (name(first), name(last));
-        let [digits, unit] = self.rounded(first.0);
-        let is_alike = first.0.is_finite() && last.0.is_finite() && unit == self.rounded(last.0)[1];
-        Some(if from != to && is_alike { format!("{digits} to {to}") } else { figures::from_to(&[from, to]) })
+        let is_alike = from == to || (first.0.is_finite() && last.0.is_finite());
+        Some(if is_alike { fmt::range(&from, &to) } else { format!("{from} to {to}") })
     }
 
-    /// A value of x in two digits, which is what a crossing is known to, and its unit.
-    pub fn rounded(&self, x: f64) -> [String; 2] {
+    /// A value of x in two digits, which is what a crossing is known to.
+    pub fn rounded(&self, x: f64) -> String {
         let unit = if let Scale::Value { unit, .. } = self.x_scale() { unit } else { String::new() };
         let (divisor, symbol) = fmt::unit_for(&unit, x);
-        let digits = fmt::rounded(x / divisor, 2);
-        let with_symbol = fmt::join(&digits, symbol);
-        [digits.clone(), with_symbol[digits.len()..].to_owned()]
+        fmt::join(&fmt::rounded(x / divisor, 2), symbol)
     }
 }
