@@ -98,15 +98,9 @@ pub enum Command {
         studies: Option<PathBuf>,
     },
     /// Print the answers: one screen
-    Answers {
-        #[command(flatten)]
-        from: Basis,
-    },
+    Answers(Basis),
     /// Print what one handoff costs: all prices
-    Prices {
-        #[command(flatten)]
-        from: Basis,
-    },
+    Prices(Basis),
     /// Print what each design costs around the published settings, and where one passes another: all maps
     Maps {
         #[command(flatten)]

@@ -70,8 +70,8 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         }
         Command::Seal { folder, cut } => done(check::seal(&folder, cut)),
         Command::Check { paths, studies } => check_all(&paths, studies.as_deref()),
-        Command::Answers { from } => print(&render::answers_in_text(&studies(&from)?)),
-        Command::Prices { from } => print(&render::prices_in_text(&studies(&from)?, false)),
+        Command::Answers(from) => print(&render::answers_in_text(&studies(&from)?)),
+        Command::Prices(from) => print(&render::prices_in_text(&studies(&from)?, false)),
         Command::Maps { from, study } => print(&render::maps_in_text(&some_of(studies(&from)?, study, &from)?)),
         Command::Verdicts { from, study, claim, json } => {
             let studies = some_of(studies(&from)?, study, &from)?;

@@ -139,7 +139,7 @@ fn without_a_price_there_is_no_rule() {
 fn a_rule_that_cannot_be_meant_is_refused() {
     for (from, to, why) in [
         ("claim = \"C1\"", "claim = \"C9\"", "fits is about 'C9', which is no claim"),
-        ("form = \"published\"\nbase", "base", "needs the key 'form'"),
+        ("form = \"published\"\nbase", "base", "claim and form"),
         (
             "base = \"b\"\nshape = \"added\"\nhandoffs = { metric",
             "base = \"c\"\nshape = \"added\"\nhandoffs = { metric",
@@ -153,9 +153,9 @@ fn a_rule_that_cannot_be_meant_is_refused() {
         (
             "shape = \"added\"\nhandoffs = { count = 250",
             "shape = \"more\"\nhandoffs = { count = 250",
-            "choose added or overlap",
+            "expected `added` or `overlap`",
         ),
-        ("{ count = 1, why = \"one\" }", "{ count = 1 }", "needs the key 'why'"),
+        ("{ count = 1, why = \"one\" }", "{ count = 1 }", "{ count, why }"),
         ("\"joy.trip\"", "\"trip\"", "STUDY.price-id"),
         ("side = \"sync\"", "side = \"base\"", "unknown variant"),
     ] {

@@ -23,11 +23,11 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
     let (all, _) = predicted(studies);
     let dots: Vec<&Predicted> = all.iter().filter(|dot| dot.observed.rule.shape == Shape::Added).collect();
     let mut prices: Vec<(&Predicted, String)> = Vec::new();
-    let is_same = |a: &Rule, b: &Rule| a.price == b.price;
+    let is_same = |a: &Rule, b: &Rule| (&a.price, a.side) == (&b.price, b.side);
     let here = price_host(studies);
     for dot in dots.iter().copied().filter(|dot| dot.observed.host == here).chain(dots.iter().copied()) {
         if !prices.iter().any(|(other, _)| is_same(&other.observed.rule, &dot.observed.rule)) {
-            let (_, id, way) = &dot.observed.rule.price;
+            let (id, way) = (&dot.observed.rule.price.id, dot.observed.rule.side);
             prices.push((dot, format!("{id}, {}: {}", way.into_str(), fmt::value(dot.price_s, "s"))));
         }
     }

@@ -2,10 +2,9 @@
 
 use super::control::order_fault;
 use super::evidence::{ALL, Evidence, Yield, no_floor, ratio_estimate};
-use super::goal::kept;
 use super::{Originals, Round, mirror, slope};
-use crate::claims::rules::{self, Each};
-use crate::claims::{Asked, Bound, Cause, Claim, Claims, Form, Kind, Of, Part, Quantity, Replicate};
+use crate::claims::rules::{self, Band, Each};
+use crate::claims::{Asked, Cause, Claim, Claims, Form, Kind, Of, Part, Quantity, Replicate};
 use crate::fmt;
 use crate::judge::judged::{
     self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, JudgedForm, Range, Row, Scale, Verdict,
@@ -231,7 +230,7 @@ fn pooled_row(evidence: Evidence<'_>, part: &Part, rows: &[Row], yields: &[Yield
 /// The A/A pairs, with their layouts, that show the noise of a test: those of the same scenario where the control has some, those of all
 /// its scenarios, each for itself, where not. Those of the pooled row of `every` (`scenario` is `None`) are their means, as the row is.
 fn copies(evidence: Evidence<'_>, part: &Part, scenario: Option<&str>) -> Vec<(u64, f64)> {
-    let Some(control) = part.aa.as_ref().and_then(|id| evidence.claims.control(id)) else { return Vec::new() };
+    let Some(control) = evidence.claims.aa(part) else { return Vec::new() };
     let Some(scenario) = scenario else {
         return evidence.by_layout(&evidence.pooled(&control.quantity));
     };
@@ -310,10 +309,10 @@ fn nothing_to_explain(evidence: Evidence<'_>, part: &Part) -> Option<String> {
     })
 }
 
-fn outcome_row(row: Row, quantity: &Quantity, found: &Yield, bound: Bound, share: f64) -> Row {
+fn outcome_row(row: Row, quantity: &Quantity, found: &Yield, bound: Band, share: f64) -> Row {
     let is_ratio = quantity.is_ratio();
     let value = |pair: f64| if is_ratio { pair.exp() } else { pair };
-    let met = found.pairs.values().filter(|pair| bound.met_by(value(**pair))).count();
+    let met = found.pairs.values().filter(|pair| bound.holds(value(**pair))).count();
     // A block in which nothing is known may or may not have met it.
     let unknown = found.pairs.values().filter(|pair| pair.is_nan()).count();
     let n = found.pairs.len();
@@ -325,17 +324,14 @@ fn outcome_row(row: Row, quantity: &Quantity, found: &Yield, bound: Bound, share
 }
 
 /// "p99 or failed, threads ÷ tokio, at least 10", "whole or crash of `spawn_tasks` at most 60 s".
-fn criterion(quantity: &Quantity, bound: Bound) -> String {
+fn criterion(quantity: &Quantity, bound: Band) -> String {
     let words = fmt::metric_in_words(&quantity.metric);
     let (of, unit) = match &quantity.of {
         Of::Ratio { numerator, denominator } => (format!("{words}, {numerator} ÷ {denominator},"), ""),
         Of::Value { arm, unit, .. } => (format!("{words} of {arm}"), unit.as_str()),
         Of::Each(_) => (words, ""),
     };
-    let (side, limit) = match bound {
-        Bound::AtMost(limit) => ("at most", limit),
-        Bound::AtLeast(limit) => ("at least", limit),
-    };
+    let (_, side, limit) = bound.limit();
     format!("{of} {side} {}", fmt::join(&fmt::plain(limit), fmt::symbol_of(unit)))
 }
 
@@ -380,11 +376,11 @@ fn judge_cause(evidence: Evidence<'_>, part: &Part, cause: &Cause) -> judged::Ca
 }
 
 /// A counter explains an effect if its interval keeps the bound, or its single figure where it was measured once.
-fn counted(estimate: &Estimate, bound: Bound) -> Verdict {
+fn counted(estimate: &Estimate, bound: Band) -> Verdict {
     let kept = match estimate.n {
-        1 if bound.met_by(estimate.point) => Verdict::Holds,
+        1 if bound.holds(estimate.point) => Verdict::Holds,
         1 => Verdict::DoesNotHold,
-        _ => kept(estimate, bound),
+        _ => rules::value(estimate, bound),
     };
     match kept {
         Verdict::Holds => Verdict::ExplainsIt,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::evidence::{Yield, scale};
 use super::{Round, newest_of_hosts};
-use crate::claims::handoffs::{PriceOf, Shape};
+use crate::claims::handoffs::{PriceOf, Way};
 use crate::claims::map::{Crossing, Line, Map, When};
 use crate::judge::figures;
 use crate::judge::judged::{Estimate, Scale};
@@ -75,9 +75,9 @@ fn in_round(map: &Map, host: usize, round: &Round) -> Option<OnHost> {
     };
     let base = map.base.as_ref().and_then(|base| map.lines.get(map.line(base)?));
     let mut scenarios: Vec<(f64, &String)> = Vec::new();
-    if map.x.is_measured(profile) {
-        let x = |scenario: &String| stats::median(evidence.gather(&map.x, scenario).values());
-        let found = map.x.scenarios(profile).iter().filter_map(|scenario| Some((x(scenario)?, scenario)));
+    if map.place.is_measured(profile) {
+        let x = |scenario: &String| stats::median(evidence.gather(&map.place, scenario).values());
+        let found = map.place.scenarios(profile).iter().filter_map(|scenario| Some((x(scenario)?, scenario)));
         scenarios.extend(found.filter(|(x, _)| x.is_finite() && *x > 0.0));
     }
     scenarios.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -99,7 +99,7 @@ fn in_round(map: &Map, host: usize, round: &Round) -> Option<OnHost> {
         }
     };
     let points: Vec<Point> = scenarios.iter().map(point).collect();
-    let crossed = |Crossing { arm, over, at, when, .. }: &Crossing| {
+    let crossed = |Crossing { lines: [arm, over], at, when, .. }: &Crossing| {
         let [own, others] = [arm, over].map(|line| line.quantity.scenarios(profile));
         let is_shared = |(_, name): &&(f64, &String)| own.contains(name) && others.contains(name);
         let shared: Vec<&(f64, &String)> = scenarios.iter().filter(is_shared).collect();
@@ -167,7 +167,7 @@ pub fn pass(points: &[(f64, f64)], at: f64, when: When) -> Option<f64> {
 impl JudgedMap {
     /// What x is printed as.
     pub fn x_scale(&self) -> Scale {
-        scale(&self.map.x)
+        scale(&self.map.place)
     }
 
     /// What y is printed as.
@@ -242,7 +242,7 @@ impl JudgedMap {
 
 impl OnHost {
     /// Fills in what the prices of this host, in seconds, predict.
-    pub fn predict(&mut self, map: &Map, price_s: impl Fn(&PriceOf, usize) -> Option<f64>) {
+    pub fn predict(&mut self, map: &Map, price_s: impl Fn(&PriceOf, Way, usize) -> Option<f64>) {
         let base = map.base.as_ref().and_then(|base| map.line(base));
         // By line, not yet over the base.
         let mut by_rule: Vec<Vec<Option<f64>>> = Vec::new();
@@ -252,11 +252,11 @@ impl OnHost {
                 let plain = |arm: &str| point.plain[map.line(arm)?];
                 let predicted = || {
                     let second = fmt::conversion("s", fmt::unit_of(&map.lines.first()?.quantity.metric))?;
-                    let (over, price) = (plain(&curve.over)?, price_s(&curve.price, self.host)? * second);
+                    let (over, price) = (plain(&curve.over)?, price_s(&curve.price, curve.side, self.host)? * second);
                     Some(
-                        over * match &curve.shape {
-                            Shape::Added => added((*handoffs)?, price, over),
-                            Shape::Overlap(beside) => {
+                        over * match &curve.beside {
+                            None => added((*handoffs)?, price, over),
+                            Some(beside) => {
                                 let beside = plain(beside)?;
                                 overlap(beside, over - beside, (*handoffs)?, price)
                             }
@@ -272,9 +272,10 @@ impl OnHost {
             by_rule.push(ys);
         }
         for (crossed, crossing) in self.crossings.iter_mut().zip(&map.crossings) {
-            let ends = [&crossing.arm, &crossing.over].map(|line| map.line(&line.arm));
+            let [own, others] = &crossing.lines;
+            let ends = [own, others].map(|line| map.line(&line.arm));
             let [Some(arm), Some(over)] = ends else { continue };
-            let is_of_y = crossing.arm.quantity.metric == map.lines[arm].quantity.metric;
+            let is_of_y = own.quantity.metric == map.lines[arm].quantity.metric;
             let is_known = |line: usize| by_rule.iter().any(|ys| ys[line].is_some());
             if !is_of_y || !(is_known(arm) || is_known(over)) {
                 continue;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::claims::handoffs::{Measured, Rule, Shape};
+use crate::claims::handoffs::{Rule, Shape};
 use crate::fmt;
 use crate::judge::Round;
 use crate::judge::judged::{Estimate, JudgedForm, JudgedStudy, Row, Scale};
@@ -57,7 +57,7 @@ impl Observed {
     pub fn predicted(&self, price_s: f64) -> f64 {
         match self.rule.shape {
             Shape::Added => added(self.handoffs, price_s, self.base_s),
-            Shape::Overlap(_) => overlap(self.part_s, self.base_s - self.part_s, self.handoffs, price_s),
+            Shape::Overlap => overlap(self.part_s, self.base_s - self.part_s, self.handoffs, price_s),
         }
     }
 }
@@ -68,19 +68,15 @@ pub fn observe(rule: &Rule, host: usize, rounds: &[Round], judged: &JudgedStudy)
         let round = rounds.iter().find(|round| round.folder == row.round)?;
         observe_row(rule, host, round, row)
     };
-    match &rule.measured {
-        Measured::Claim(id, form) => {
-            let found = judged.asked(id, *form).and_then(JudgedForm::judged);
-            found.into_iter().flat_map(|found| &found.rows).filter_map(of_row).collect()
-        }
-        Measured::Ratio(quantity) => {
-            let scenarios: BTreeSet<&String> = quantity.scenarios.values().flatten().collect();
-            let in_round =
-                |round: &Round, scenario: &str| observe_row(rule, host, round, &round.row(quantity, scenario)?);
-            let newest = |scenario: &String| rounds.iter().find_map(|round| in_round(round, scenario));
-            scenarios.into_iter().filter_map(newest).collect()
-        }
+    if let Some(quantity) = &rule.observed {
+        let scenarios: BTreeSet<&String> = quantity.scenarios.values().flatten().collect();
+        let in_round = |round: &Round, scenario: &str| observe_row(rule, host, round, &round.row(quantity, scenario)?);
+        let newest = |scenario: &String| rounds.iter().find_map(|round| in_round(round, scenario));
+        return scenarios.into_iter().filter_map(newest).collect();
     }
+    let form = rule.claim.as_ref().zip(rule.form).and_then(|(id, form)| judged.asked(id, form));
+    let found = form.and_then(JudgedForm::judged);
+    found.into_iter().flat_map(|found| &found.rows).filter_map(of_row).collect()
 }
 
 /// What a round says of a rule where it measured the ratio of `row`.
@@ -105,9 +101,9 @@ fn observe_row(rule: &Rule, host: usize, round: &Round, row: &Row) -> Option<Obs
         let side = row.sides.iter().find(|side| side.arm == rule.base)?;
         side.median * fmt::conversion(fmt::unit_of(&side.metric), "s")?
     };
-    let part_s = match &rule.shape {
-        Shape::Added => 0.0,
-        Shape::Overlap(part) => seconds(rule.metric.as_deref().unwrap_or("work_s"), part)?,
+    let part_s = match &rule.beside {
+        None => 0.0,
+        Some(part) => seconds(rule.metric.as_deref().unwrap_or("work_s"), part)?,
     };
     let handoffs = rule.handoffs.count(median)?;
     let scenario = row.scenario.clone();

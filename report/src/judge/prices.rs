@@ -1,7 +1,7 @@
 //! Prices: what one handoff costs on the hosts that measured it.
 
 use crate::claims::Quantity;
-use crate::claims::handoffs::{Piece, Price, Way};
+use crate::claims::handoffs::{Price, Way};
 use crate::fmt;
 use crate::judge::figures;
 use crate::judge::judged::{Row, Scale};
@@ -57,11 +57,7 @@ impl JudgedPrice {
 
     /// What is said of its use, if anything; empty if a figure of it is not known.
     pub fn use_in_words(&self) -> String {
-        let said = |piece: &Piece| match piece {
-            Piece::Words(words) => Some(words.clone()),
-            Piece::Times(way, factor) => self.times(*way, *factor),
-        };
-        self.price.uses.iter().map(said).collect::<Option<String>>().unwrap_or_default()
+        self.price.use_in_words(|way, factor| self.times(way, factor)).unwrap_or_default()
     }
 
     /// What one handoff takes on `host`, in seconds; `None` where that is not known, or is no time.

@@ -51,12 +51,12 @@ pub struct Predicted<'a> {
 pub fn predicted(studies: &[StudyView]) -> (Vec<Predicted<'_>>, BTreeSet<String>) {
     let (mut found, mut missing) = (Vec::new(), BTreeSet::new());
     for observed in studies.iter().flat_map(|view| &view.observed) {
-        let of @ (study, id, way) = &observed.rule.price;
+        let of @ PriceOf { study, id } = &observed.rule.price;
         let Some(price) = price(studies, of) else {
             missing.insert(format!("{} ({study}.{id})", observed.rule.text));
             continue;
         };
-        found.extend(price.seconds(observed.host, *way).map(|price_s| {
+        found.extend(price.seconds(observed.host, observed.rule.side).map(|price_s| {
             let predicted = observed.predicted(price_s);
             Predicted { observed, price_s, predicted, agrees: agrees(predicted, observed.effect.point) }
         }));
@@ -65,7 +65,7 @@ pub fn predicted(studies: &[StudyView]) -> (Vec<Predicted<'_>>, BTreeSet<String>
 }
 
 /// A price of some study; `None` if no host measured it.
-fn price<'a>(studies: &'a [StudyView], (study, id, _): &PriceOf) -> Option<&'a JudgedPrice> {
+fn price<'a>(studies: &'a [StudyView], PriceOf { study, id }: &PriceOf) -> Option<&'a JudgedPrice> {
     let mut prices = studies.iter().filter(|view| view.judged.study == *study).flat_map(|view| &view.prices);
     prices.find(|price| price.price.id == *id)
 }
@@ -75,7 +75,7 @@ pub fn predict_maps(studies: &mut [StudyView]) {
     let mut maps: Vec<Vec<JudgedMap>> = studies.iter_mut().map(|view| std::mem::take(&mut view.maps)).collect();
     for JudgedMap { map, hosts } in maps.iter_mut().flatten() {
         for on in hosts {
-            on.predict(map, |of, host| price(studies, of)?.seconds(host, of.2));
+            on.predict(map, |of, way, host| price(studies, of)?.seconds(host, way));
         }
     }
     for (view, maps) in studies.iter_mut().zip(maps) {

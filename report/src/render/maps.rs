@@ -24,7 +24,7 @@ pub fn by_host(view: &StudyView) -> String {
     let each = |judged: &JudgedMap| {
         let JudgedMap { map, hosts } = judged;
         let arms = map.lines.iter().map(|line| line.arm.as_str()).collect::<Vec<_>>().join(" | >");
-        let mut table = Table::new(&format!("Host | >{} | >{arms} | Round", map.x_label.replace('|', "/")));
+        let mut table = Table::new(&format!("Host | >{} | >{arms} | Round", map.x.label.replace('|', "/")));
         let mut crossings = Table::new("Crossing | Host | >Where");
         for on in hosts {
             let host = cell(view.origin.name(on.host));
@@ -40,7 +40,7 @@ pub fn by_host(view: &StudyView) -> String {
             }
         }
         let crossings = if map.crossings.is_empty() { String::new() } else { crossings.render() + "\n" };
-        let (title, y) = (prose(&map.text), prose(&map.y_label));
+        let (title, y) = (prose(&map.text), prose(&map.y.label));
         format!(
             "**{title}** In the cells: {y}.\n\n{}\n\n{}\n{crossings}",
             image(view, judged, "../../"),
@@ -61,7 +61,7 @@ pub fn in_text(studies: &[StudyView]) -> String {
         for (sentence, figure) in judged.sentences() {
             let _ = writeln!(out, "  {} ({host}: {figure})", sentence.replace('`', ""));
         }
-        let _ = writeln!(out, "  {} by {} on {host}:", judged.map.y_label, judged.map.x_label);
+        let _ = writeln!(out, "  {} by {} on {host}:", judged.map.y.label, judged.map.x.label);
         out.push_str(&columns(judged, on));
     }
     out

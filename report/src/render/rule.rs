@@ -61,7 +61,7 @@ pub fn by_scenario(studies: &[StudyView], view: &StudyView) -> String {
         "Effect | Scenario | Host | >Handoffs | >Work between two | >Price | >Predicted | >Measured | Agrees",
     );
     for line @ Predicted { observed, price_s, .. } in &found {
-        let (_, id, way) = &observed.rule.price;
+        let (id, way) = (&observed.rule.price.id, observed.rule.side);
         table.row([
             cell(&observed.rule.text),
             code(&observed.scenario),
@@ -112,7 +112,7 @@ fn changes(ratios: impl Iterator<Item = f64> + Clone) -> String {
 fn counted(found: &[&Predicted]) -> String {
     let mut known: Vec<String> = Vec::new();
     for line in found {
-        if let Handoffs::Known(_, why) = &line.observed.rule.handoffs
+        if let Handoffs::Known { why, .. } = &line.observed.rule.handoffs
             && let said = format!("{} ({})", cell(&line.observed.rule.text), cell(why))
             && !known.contains(&said)
         {
