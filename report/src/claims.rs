@@ -8,7 +8,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
 use self::handoffs::{Price, Rule};
 use self::map::Map;
 use self::rules::{Band, Direction};
-use self::scopes::Scopes;
+use crate::files::Schema;
 
 pub(crate) use self::quantity::most_blocks;
 pub use self::quantity::{Better, Of, Quantity, Replicate};
@@ -18,23 +18,34 @@ pub mod handoffs;
 pub mod map;
 mod quantity;
 pub mod rules;
-pub(crate) mod scopes;
 
 /// What claims.toml says.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Claims {
+    pub schema: Schema,
     pub study: String,
-    /// Seconds that the plan of a profile may take, by profile.
-    pub budget_s: BTreeMap<String, f64>,
+    /// Seconds that the plan of a profile may take, by profile and `_s`.
+    #[serde(default)]
+    pub budget: BTreeMap<String, f64>,
     /// What is measured first, by id: what the table of README shows.
+    #[serde(default)]
     pub first: Vec<String>,
-    pub scopes: Scopes,
+    /// The metrics of each scope: what one number of a metric is of, if not of the whole process.
+    #[serde(default)]
+    pub scope: BTreeMap<String, Vec<String>>,
+    #[serde(default, rename = "claim")]
     pub claims: Vec<Claim<Asked>>,
     /// The A/A controls that the parts of the claims ask for, and the planted ones.
+    #[serde(default, rename = "planted", deserialize_with = "file::planted")]
     pub controls: Vec<ControlCase>,
+    #[serde(default, rename = "goal")]
     pub goals: Vec<Goal>,
+    #[serde(default, rename = "price")]
     pub prices: Vec<Price>,
+    #[serde(default, rename = "rule")]
     pub rules: Vec<Rule>,
+    #[serde(default, rename = "map")]
     pub maps: Vec<Map>,
 }
 
@@ -103,8 +114,8 @@ pub struct Part {
     /// The published figure in the unit of its authors: one number, or the ends of a range.
     pub figure: Option<Band>,
     pub unit: Unit,
-    /// Id of the A/A control that gives the floor.
-    pub aa: Option<String>,
+    /// The A/A control that gives the floor, as this part asks for it.
+    pub aa: Option<ControlCase>,
     pub causes: Vec<Cause>,
     /// The authors' own code, whose effect it must show.
     pub mirrors: Option<Mirrors>,
@@ -140,7 +151,7 @@ pub enum Kind {
     /// A criterion is met in more than a share of the blocks.
     Outcome {
         /// What a block's value must meet.
-        bound: Bound,
+        bound: Band,
         share: f64,
     },
     /// A difference in every scenario.
@@ -170,25 +181,6 @@ pub enum Aim {
     Direction(Direction),
 }
 
-/// A limit of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Display)]
-pub enum Bound {
-    #[strum(to_string = "<= {0}")]
-    AtMost(f64),
-    #[strum(to_string = ">= {0}")]
-    AtLeast(f64),
-}
-
-impl Bound {
-    /// Whether `value` keeps the bound.
-    pub fn met_by(self, value: f64) -> bool {
-        match self {
-            Bound::AtMost(limit) => value <= limit,
-            Bound::AtLeast(limit) => value >= limit,
-        }
-    }
-}
-
 /// A cause that the report may state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cause {
@@ -196,7 +188,7 @@ pub struct Cause {
     pub text: String,
     pub quantity: Quantity,
     /// For a counter; a control arm without it is judged by the share it explains.
-    pub bound: Option<Bound>,
+    pub bound: Option<Band>,
 }
 
 /// An A/A or planted control.
@@ -216,7 +208,7 @@ pub struct Goal {
     pub id: String,
     pub text: String,
     pub quantity: Quantity,
-    pub bound: Bound,
+    pub bound: Band,
 }
 
 impl Asked {
@@ -301,6 +293,21 @@ impl Claims {
         self.controls.iter().find(|control| control.id == id)
     }
 
+    /// The A/A control that a part asks for.
+    pub fn aa(&self, part: &Part) -> Option<&ControlCase> {
+        self.controls.iter().find(|control| part.aa.as_ref().is_some_and(|asked| asked.is_like(control)))
+    }
+
+    /// The scopes of `metric` and `per` where they differ: a count of a whole process says nothing about a single archive. A setting fits all.
+    pub fn unlike(&self, metric: &str, per: &str) -> Option<[&str; 2]> {
+        let scope = |metric: &str| {
+            let named = self.scope.iter().find(|(_, metrics)| metrics.iter().any(|of| of == metric));
+            named.map_or("process", |(scope, _)| scope.as_str())
+        };
+        let scopes = [metric, per].map(scope);
+        (scopes[0] != scopes[1] && !scopes.contains(&"setting")).then_some(scopes)
+    }
+
     /// What the claim `id` asks in `form`, or the further test of this id.
     pub fn asked(&self, id: &str, form: Form) -> Option<&Asked> {
         form_of(&self.claims, id, form)
@@ -309,7 +316,7 @@ impl Claims {
     /// The controls that guard a part: the A/A control that it names and, if it has a floor, the planted one of its replicate.
     pub fn guards<'a>(&'a self, part: &'a Part) -> impl Iterator<Item = &'a ControlCase> {
         self.controls.iter().filter(|control| match control.planted {
-            None => part.aa.as_ref() == Some(&control.id),
+            None => part.aa.as_ref().is_some_and(|asked| asked.is_like(control)),
             Some(_) => part.has_floor() && part.quantity.replicate == control.quantity.replicate,
         })
     }
@@ -348,26 +355,17 @@ impl Claims {
             quantity.blocks = blocks_of(quantity, &mut round.quantities().map(|(_, other)| other));
         };
         let mut claims = self.clone();
-        for claim in &mut claims.claims {
-            let Claim { id, published, fair, further, .. } = claim;
-            let id = &*id;
-            let forms = [(id, Form::Published, published), (id, Form::Fair, fair)].into_iter();
-            let forms = forms.map(|(id, form, asked)| (id, Some(form), asked));
-            let further = further.iter_mut().map(|test| (id, None, &mut test.form));
-            for (id, form, asked) in forms.chain(further) {
+        for Claim { id, published, fair, further, .. } in &mut claims.claims {
+            let own = round.claim(id);
+            let of = |form| own.map_or(Vec::new(), |own| own.form(form).parts().iter().collect::<Vec<_>>());
+            // A further test is counted nowhere: it may have been a form of the claim before.
+            let all: Vec<&Part> = own.into_iter().flat_map(Claim::parts).map(|(_, part)| part).collect();
+            let forms = [(published, of(Form::Published)), (fair, of(Form::Fair))].into_iter();
+            for (asked, own) in forms.chain(further.iter_mut().map(|test| (&mut test.form, all.clone()))) {
                 let Asked::Parts(parts) = asked else { continue };
-                // A further test is counted nowhere: it may have been a form of the claim before.
-                let own = round.claim(id).into_iter();
-                let own: Vec<&Part> = match form {
-                    Some(form) => own.flat_map(|claim| claim.form(form).parts()).collect(),
-                    None => own.flat_map(Claim::parts).map(|(_, part)| part).collect(),
-                };
                 for Part { margin, quantity, causes, mirrors, .. } in parts {
-                    let own = own
-                        .iter()
-                        .filter(|other| other.margin.to_bits() == margin.to_bits())
-                        .map(|other| &other.quantity);
-                    quantity.blocks = blocks_of(quantity, &mut { own });
+                    let alike = own.iter().filter(|other| other.margin.to_bits() == margin.to_bits());
+                    quantity.blocks = blocks_of(quantity, &mut alike.map(|other| &other.quantity));
                     causes.iter_mut().map(|cause| &mut cause.quantity).for_each(anybody);
                     mirrors.iter_mut().flat_map(Mirrors::quantities_mut).for_each(anybody);
                 }

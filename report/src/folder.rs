@@ -80,7 +80,7 @@ impl Folder {
     /// Reads the folder at `path`, and on after a fault.
     pub(crate) fn open(path: &Path) -> Result<Self, Vec<Error>> {
         let mut faults = Vec::new();
-        let claims = faulty(&mut faults, load(path, "claims.toml", Claims::parse_of_round));
+        let claims = faulty(&mut faults, load(path, "claims.toml", Claims::parse));
         let cases = faulty(&mut faults, load(path, "cases.tsv", cases::parse));
         let plan = faulty(&mut faults, load(path, "plan.tsv", plan_file::from_tsv));
         let meta = faulty(&mut faults, read_meta(path));

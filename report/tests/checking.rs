@@ -96,10 +96,10 @@ type Change = fn(&mut Vec<String>);
 #[test]
 fn lines_that_are_gone_twice_there_out_of_order_unplanned_or_torn_are_found() {
     let changes: [(Change, usize, &str); 7] = [
-        (|lines| drop(lines.remove(4)), 33, "toy-0005"),
+        (|lines| drop(lines.remove(4)), 5, "toy-0006, planned is the run toy-0005"),
         (|lines| lines.truncate(30), 31, "toy-0031"),
-        (|lines| lines.insert(5, lines[4].clone()), 6, "toy-0005 stands twice"),
-        (|lines| lines.swap(4, 5), 6, "order"),
+        (|lines| lines.insert(5, lines[4].clone()), 6, "here stands the run toy-0005, planned is the run toy-0006"),
+        (|lines| lines.swap(4, 5), 5, "planned is the run toy-0005"),
         (|lines| lines.push(lines[0].replace("toy-0001", "toy-9999")), 34, "toy-9999 is not planned"),
         (|lines| lines[32].truncate(100), 33, "interrupted"),
         (|lines| lines[0] = lines[0].replacen("\"exit\":0", "\"exit\":9", 1), 1, "toy-0001 failed: exit code 9"),
@@ -184,14 +184,14 @@ fn failed_runs_are_listed_and_do_not_hinder_the_seal() {
 #[test]
 fn memory_passes_are_those_that_were_promised() {
     let (_results, folder) = forged("memory.jsonl", |text| text.to_owned() + &lines(text)[0]);
-    expect_one(&folder, "memory.jsonl.gz:4", "twice in pass 0");
+    expect_one(&folder, "memory.jsonl.gz:4", "the plan does not promise the pass memory-0");
     forge(&folder, "memory.jsonl", |text| lines(text)[..3].concat().replace("\"pass\":0", "\"pass\":1"));
-    expect(&folder, &["memory.jsonl.gz:1: the plan promises no pass 1"]);
+    expect(&folder, &["memory.jsonl.gz:1: the plan does not promise the pass memory-1"]);
     let (_results, folder) = forged("memory.jsonl", |text| lines(text)[..2].concat());
     expect_one(&folder, "memory.jsonl.gz", "the pass memory-0 of the test case big b@aa is missing");
     fs::remove_file(folder.join("memory.jsonl.gz")).expect("it can be removed");
     reseal(&folder);
-    assert_eq!(findings(&folder).len(), 3, "all passes are missing: {:?}", findings(&folder));
+    expect_one(&folder, "memory.jsonl", "is missing");
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn an_incomplete_measurement_is_not_sealed() {
     let folder = Toy::default().measure(results.path(), FIRST, usual);
     let text = read(&folder, "runs.jsonl");
     for (left, count, line, what) in [
-        (lines(&text)[..30].concat(), 3, "runs.jsonl:31: the run toy-0031", "report seal --cut"),
+        (lines(&text)[..30].concat(), 1, "runs.jsonl:31: the run toy-0031", "report seal --cut"),
         (text[..text.len() - 9].to_owned(), 1, "runs.jsonl:33: ", "interrupted"),
     ] {
         write(&folder, "runs.jsonl", &left);
@@ -289,14 +289,13 @@ fn all_runs_of_a_case_record_the_same_metrics() {
     let (_results, folder) = sealed();
     let plan = planned(&folder);
     let line = plan.iter().position(|run| run.case.name() == ("big", "a")).expect("a is planned") + 1;
-    let place = format!("runs.jsonl.gz:{line}");
     let whole = read(&folder, "runs.jsonl");
     // Whatever asks for it, a claim, a chart or nothing at all.
     let in_line = |from: &str, to: &str| in_lines(&whole, |lines| lines[line - 1] = lines[line - 1].replace(from, to));
     forge(&folder, "runs.jsonl", |_| in_line(",\"system_s\":0.005", ""));
-    expect_one(&folder, &place, "has no system_s, unlike other runs of big a");
+    expect(&folder, &["has no system_s, "]);
     forge(&folder, "runs.jsonl", |_| in_line("\"system_s\"", "\"rows_count\":3,\"system_s\""));
-    expect_one(&folder, &place, "alone has rows_count, unlike other runs of big a");
+    expect(&folder, &["has no rows_count, "]);
     // What older rounds recorded is no metric.
     forge(&folder, "runs.jsonl", |_| in_line("\"metrics\"", "\"histograms\":{\"read_ns\":\"AAAA\"},\"metrics\""));
     expect_none(&folder);
@@ -320,7 +319,7 @@ fn a_percentile_that_is_asked_for_is_in_all_runs_of_a_case() {
     let toy = with_goal("metric = \"gap_p99_ms\"\narm = \"a\"\nunit = \"ms\"\nat_most = 9.0", &[]);
     let folder = toy.seal(results.path(), FIRST, usual);
     forge(&folder, "runs.jsonl", |text| text.replacen("\"system_s\"", "\"gap_p99_ms\":3,\"system_s\"", 1));
-    expect(&folder, &["alone has gap_p99_ms"]);
+    expect(&folder, &["has no gap_p99_ms"]);
 }
 
 #[test]
@@ -338,15 +337,14 @@ fn duets_have_both_orders_equally_often_and_as_many_pairs_in_all_runs() {
     let folder = toy.seal(results.path(), FIRST, usual);
     expect_none(&folder);
     let whole = read(&folder, "runs.jsonl");
-    let first = line_of(&whole, "\"pairs\"");
     let pair = |order: &str| format!("{{\"a_s\":0.14,\"b_s\":0.1,\"order\":\"{order}\"}},");
     let (ab, ba) = (pair("ab"), pair("ba"));
     for (from, to, what) in [
         (ba.as_str(), ab.as_str(), "a duet needs both orders equally often, not 3 times ab and 1 times ba"),
-        (&format!("{ab}{ba}"), "", "has 2 pairs, not 4 like other runs of big a~b"),
+        (&format!("{ab}{ba}"), "", "both of big a~b"),
     ] {
         forge(&folder, "runs.jsonl", |_| whole.replacen(from, to, 1));
-        expect_one(&folder, &format!("runs.jsonl.gz:{first}"), what);
+        expect(&folder, &["runs.jsonl.gz:", what]);
     }
     // One is over of an odd number.
     forge(&folder, "runs.jsonl", |_| whole.replace(&format!("{ba}{ba}"), &ba));
@@ -486,7 +484,7 @@ fn a_measurement_that_was_cut_off_stands_with_its_complete_blocks() {
 
     // Whoever cuts it by hand must say so, and cut between blocks.
     forge(&folder, "plan.json", |text| text.replacen(",\n  \"cut\": true", "", 1));
-    expect(&folder, &["is missing: go on measuring"]);
+    expect(&folder, &["is missing, and 12 behind it: go on measuring"]);
     forge(&folder, "plan.json", |text| {
         text.replacen("  \"memory_passes\"", "  \"cut\": true,\n  \"memory_passes\"", 1)
     });

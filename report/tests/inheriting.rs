@@ -127,7 +127,10 @@ fn a_slope_keeps_either_its_band_or_its_direction() {
 fn causes(form: &str, cause: &str) -> Vec<String> {
     let claims =
         read(&format!("{CLAIM}published = {form}\nfair = {{}}\ncause = [{{ short = 'x', text = 'y', {cause} }}]\n"));
-    let bound = |cause: &Cause| cause.bound.map(|bound| format!(" {bound}")).unwrap_or_default();
+    let bound = |cause: &Cause| {
+        let limit = cause.bound.map(report::claims::rules::Band::limit);
+        limit.map(|(sign, _, limit)| format!(" {sign} {limit}")).unwrap_or_default()
+    };
     let causes = claims.claims[0].published.parts()[0].causes.iter();
     causes.map(|cause| measured(&cause.quantity) + &bound(cause)).collect()
 }

@@ -137,7 +137,7 @@ fn what_shows_the_difference_is_told_with_it_and_decides_nothing() {
 fn what_says_nothing_of_the_authors_code_is_refused() {
     let error = |mirrors: &str| refused(&published(&format!("mirrors = {mirrors}"))).expect_err("refused").to_string();
     assert!(error("'x'").contains("has the ratio 'x': write \"a / b\""));
-    assert!(error("{ metric = 'work_s' }").contains("needs arms of the authors' code"));
+    assert!(error("{ metric = 'work_s' }").contains("has mirrors of which one needs arms"));
     assert!(error("{ ratio = 'x / y', blocks = { sometimes = 2 } }").contains("originals beside them"));
-    assert!(error("{ ratio = 'x / y', of = 'theirs' }").contains("unknown key `of`"));
+    assert!(error("{ ratio = 'x / y', of = 'theirs' }").contains("a table of what is measured"));
 }

@@ -12,7 +12,7 @@ use report::folder::cases;
 use report::folder::manifest;
 use report::folder::plan_file::{self, PlanMeta, PlannedRun};
 use report::plan::{Plan, plan};
-use support::{CASES, CLAIMS, line_of, plannable, report, write};
+use support::{CASES, CLAIMS, plannable, report, write};
 
 mod support;
 
@@ -99,8 +99,7 @@ fn a_plan_of_this_seed_is_the_same_as_ever() {
 #[test]
 fn a_plan_that_nobody_can_run_is_refused_and_not_made() {
     let temp = plannable(&CLAIMS.replace("quick = 8, full", "quick = 1_000_000_000, full"));
-    let place = format!("claims.toml:{}: C1 asks for", line_of(CLAIMS, "id = \"C1\""));
-    support::plan(temp.path(), &[]).code(2).stderr(contains(place).and(contains("\n").count(1)));
+    support::plan(temp.path(), &[]).code(2).stderr(contains("1000000 are the most").and(contains("\n").count(1)));
     let many = plannable(&CLAIMS.replace("quick = 8", "quick = 10_000"));
     support::plan(many.path(), &["--calibrate", "60000"]).code(2).stderr(contains("1000000 are the most"));
     let temp = plannable(CLAIMS);
@@ -137,8 +136,7 @@ fn the_hash_is_that_of_the_three_files_one_after_the_other() {
 #[test]
 fn a_claim_about_a_case_that_is_not_there_is_refused_by_name() {
     let error = plan_of(&CASES[..3], 8, "quick", (1, 1)).expect_err("b@slow is not listed").to_string();
-    let place = format!("claims.toml:{}: planted b work_s big needs", line_of(CLAIMS, "planted.process"));
-    assert!(error.starts_with(&place) && error.contains("big b@slow"), "{error}");
+    assert!(error.contains("planted b work_s big needs") && error.contains("big b@slow"), "{error}");
     assert!(plan_of(&CASES[..3], 8, "smoke", (1, 1)).is_ok(), "smoke judges nothing");
 }
 

@@ -129,16 +129,16 @@ fn a_price_is_of_a_handoff_in_nanoseconds_unless_it_says_otherwise() {
 fn a_price_that_cannot_be_meant_is_refused_with_its_line() {
     let line = |of: &str| (CLAIMS.to_owned() + PRICES).lines().position(|line| line.starts_with(of)).unwrap() + 1;
     for (from, to, at, why) in [
-        ("readme = true", "readmee = true", "readme", "unknown key `readmee`"),
-        ("readme = true", "per = \"rows_count\"", "readme", "the key 'per' means nothing in message-1"),
+        ("readme = true", "readmee = true", "readme", "unknown field `readmee`"),
+        ("readme = true", "per = \"rows_count\"", "readme", "unknown field `per`"),
         ("id = \"message-1\"", "id = \"Message_1\"", "id = \"message-1", "small letters"),
         ("id = \"message-1\"", "id = \"fast\"", "id = \"fast", "the id 'fast' stands twice"),
-        ("[\"price_message\"]", "[\"price_message\", \"big\"]", "scenarios = [\"price_message", "name exactly one"),
-        ("{async*1000}", "{async*many}", "use", "no figure can fill"),
-        ("{async*1000}", "{async", "use", "no figure can fill"),
-        ("{async*1000}", "{sync*1000}", "use", "no figure can fill"),
-        ("unit = \"us\"", "unit = \"KiB\"", "unit", "say by what factor"),
-        ("blocks = { quick = 6 }", "blocks = { smoke = 6 }", "blocks = { quick = 6", "names the profile 'smoke'"),
+        ("[\"price_message\"]", "[\"price_message\", \"big\"]", "id = \"message-1", "name exactly one"),
+        ("{async*1000}", "{async*many}", "id = \"memory", "no figure can fill"),
+        ("{async*1000}", "{async", "id = \"memory", "no figure can fill"),
+        ("{async*1000}", "{sync*1000}", "id = \"memory", "no figure can fill"),
+        ("unit = \"us\"", "unit = \"KiB\"", "id = \"message-1", "say by what factor"),
+        ("blocks = { quick = 6 }", "blocks = { smoke = 6 }", "id = \"wake", "names the profile 'smoke'"),
         (
             "async = \"task\"\nscenarios = [\"price_wake\"]",
             "scenarios = [\"price_wake\"]",

@@ -70,12 +70,11 @@ fn waking(run: &PlannedRun, ms: f64) -> Outcome {
 
 #[test]
 fn handoffs_add_to_work_or_to_a_part_of_what_goes_on_side_by_side() {
-    let overlap = Shape::Overlap("part".to_owned());
     let found = [
-        (effect(&Shape::Added, (2.0, 0.0), 1000.0, 1e-3), 1.5),
-        (effect(&overlap, (4.0, 3.0), 1000.0, 1e-3), 1.0),
-        (effect(&overlap, (4.0, 1.0), 1000.0, 1e-3), 1.0),
-        (effect(&overlap, (4.0, 2.0), 5000.0, 1e-3), 1.75),
+        (effect(Shape::Added, (2.0, 0.0), 1000.0, 1e-3), 1.5),
+        (effect(Shape::Overlap, (4.0, 3.0), 1000.0, 1e-3), 1.0),
+        (effect(Shape::Overlap, (4.0, 1.0), 1000.0, 1e-3), 1.0),
+        (effect(Shape::Overlap, (4.0, 2.0), 5000.0, 1e-3), 1.75),
     ];
     assert!(found.iter().all(|(found, due)| (found - due).abs() < 1e-12), "{found:?}");
 }
@@ -141,7 +140,7 @@ fn without_a_price_there_is_no_rule() {
 fn a_rule_that_cannot_be_meant_is_refused() {
     for (from, to, why) in [
         ("claim = \"C1\"", "claim = \"C9\"", "fits is about 'C9', which is no claim"),
-        ("form = \"published\"\nbase", "base", "needs the key 'form'"),
+        ("form = \"published\"\nbase", "base", "claim and form"),
         (
             "base = \"b\"\nshape = \"added\"\nhandoffs = { metric",
             "base = \"c\"\nshape = \"added\"\nhandoffs = { metric",
@@ -155,9 +154,9 @@ fn a_rule_that_cannot_be_meant_is_refused() {
         (
             "shape = \"added\"\nhandoffs = { count = 250",
             "shape = \"more\"\nhandoffs = { count = 250",
-            "choose added or overlap",
+            "expected `added` or `overlap`",
         ),
-        ("{ count = 1, why = \"one\" }", "{ count = 1 }", "needs the key 'why'"),
+        ("{ count = 1, why = \"one\" }", "{ count = 1 }", "{ count, why }"),
         ("\"joy.trip\"", "\"trip\"", "STUDY.price-id"),
         ("side = \"sync\"", "side = \"base\"", "unknown variant"),
     ] {

@@ -23,8 +23,8 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
     let published = map.published.iter().filter(|setting| setting.x > 0.0);
     let unit = if let Of::Value { unit, .. } = &map.lines[0].quantity.of { unit } else { "" };
     let xs = drawn().map(|point| point.0).chain(published.clone().map(|setting| setting.x)).collect();
-    let x = Shown { words: map.x_label.clone(), unit: unit_of(&map.x.metric), log: true, values: xs };
-    let y = Shown { words: map.y_label.clone(), unit, log: true, values: drawn().map(|point| point.1).collect() };
+    let x = Shown { words: map.x.label.clone(), unit: unit_of(&map.place.metric), log: true, values: xs };
+    let y = Shown { words: map.y.label.clone(), unit, log: true, values: drawn().map(|point| point.1).collect() };
     let is_ruled = (0..arms.len()).any(|line| !by_rule(line).is_empty());
     let rule = if is_ruled { " Dashed: by the price of a handoff." } else { "" };
     let diamond = if map.published.is_empty() { "" } else { " Diamonds: the published settings." };
@@ -48,11 +48,11 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
     }
     for (crossing, crossed) in map.crossings.iter().zip(&on.crossings) {
         let Some(x) = crossed.measured.map(|x| x.point).filter(|x| x.is_finite()) else { continue };
-        let Some(line) = map.line(&crossing.arm.arm) else { continue };
+        let Some(line) = map.line(&crossing.lines[0].arm) else { continue };
         let Some(at) = between(&measured(line), x).map(|y| plot.at((x, y))) else { continue };
         let color = color(line);
         plot.canvas.estimate(at, Mark::Ring, color);
-        let place = judged.rounded(x).concat();
+        let place = judged.rounded(x);
         let label = format!("{place} (×{})", plain(crossing.at));
         labels.put(&mut plot, (at.0, at.1 - 10.0), -LINE, &label, color);
     }

@@ -2,7 +2,7 @@
 
 use super::canvas::{color, dash, mark};
 use super::plot::{LABEL, Plot, Shown};
-use crate::claims::handoffs::Shape;
+use crate::claims::handoffs::{PriceOf, Shape};
 use crate::fmt;
 use crate::page::view::{Predicted, StudyView, predicted, price_host};
 
@@ -16,7 +16,8 @@ const COLORS: [&str; 5] = ["async", "sync", "best", "pool", ""];
 pub fn draw(studies: &[StudyView]) -> Option<String> {
     let (all, _) = predicted(studies);
     let effects: Vec<&Predicted> = all.iter().filter(|line| line.observed.rule.shape == Shape::Added).collect();
-    let is_same = |a: &Predicted, b: &Predicted| a.observed.rule.price == b.observed.rule.price;
+    let of = |line: &Predicted| (line.observed.rule.price.clone(), line.observed.rule.side);
+    let is_same = |a: &Predicted, b: &Predicted| of(a) == of(b);
     let here = price_host(studies);
     let mut prices: Vec<&Predicted> = Vec::new();
     for effect in effects.iter().filter(|effect| effect.observed.host == here).chain(&effects) {
@@ -31,7 +32,7 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
         "A line per price on {host}: overhead = price / work between two handoffs. A mark per effect and host, as measured.{outside} Both axes are logarithmic."
     );
     let name = |price: &&Predicted| {
-        let (_, id, way) = &price.observed.rule.price;
+        let (PriceOf { id, .. }, way) = of(price);
         format!("{id}, {}: {}", way.into_str(), fmt::value(price.price_s, "s"))
     };
     let names: Vec<String> = prices.iter().map(name).collect();

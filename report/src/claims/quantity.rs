@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use strum::IntoStaticStr;
 
+use crate::folder::record::unit;
+
 /// What one block yields as one number.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Quantity {
-    /// Where claims.toml says it.
-    pub line: usize,
     /// A metric of the record, or `process_s`.
     pub metric: String,
     /// By profile.
@@ -39,7 +39,27 @@ pub enum Of {
     Each(Vec<String>),
 }
 
+impl Default for Of {
+    fn default() -> Self {
+        Of::Each(Vec::new())
+    }
+}
+
 impl Of {
+    /// Two arms, written as `a / b`.
+    pub(super) fn ratio(written: &str) -> Result<Self, String> {
+        let is_arm = |arm: &str| !arm.is_empty() && !arm.contains([' ', '/', '~']);
+        let arms = written.split_once(" / ").filter(|(a, b)| is_arm(a) && is_arm(b));
+        let (a, b) = arms.ok_or_else(|| format!("has the ratio '{written}': write \"a / b\""))?;
+        Ok(Of::Ratio { numerator: a.to_owned(), denominator: b.to_owned() })
+    }
+
+    /// The unit of a value for which none is written: seconds per second are no seconds.
+    pub(super) fn unit(metric: &str, per: Option<&str>) -> String {
+        let own = unit(metric).unwrap_or("s");
+        if per.is_some_and(|per| unit(per) == Some(own)) { "ratio" } else { own }.to_owned()
+    }
+
     /// The A/A pair of an arm; a duet is listed as arm~twin.
     pub fn copies(arm: &str, replicate: Replicate) -> Self {
         let (arm, copy) = (arm.to_owned(), format!("{arm}@aa"));
@@ -68,17 +88,29 @@ pub enum Better {
 }
 
 /// Where the samples of a quantity come from: what one number of it is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, IntoStaticStr)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Replicate {
     /// Whole processes.
+    #[default]
     Process,
     /// Processes that alternate two arms.
     Duet,
 }
 
 impl Quantity {
+    /// What one process yields, the less the better.
+    pub(super) fn of_processes(
+        metric: &str,
+        of: Of,
+        scenarios: &BTreeMap<String, Vec<String>>,
+        blocks: &BTreeMap<String, usize>,
+    ) -> Self {
+        let (metric, scenarios, blocks) = (metric.to_owned(), scenarios.clone(), blocks.clone());
+        Quantity { metric, scenarios, of, lower_is_better: true, replicate: Replicate::Process, blocks }
+    }
+
     /// The scenarios in `profile`.
     pub fn scenarios(&self, profile: &str) -> &[String] {
         self.scenarios.get(profile).map_or(&[], Vec::as_slice)
@@ -107,7 +139,7 @@ impl Quantity {
 
     /// The same, however often it is measured and wherever it is written.
     pub(crate) fn asked(&self) -> Self {
-        let mut asked = Quantity { blocks: BTreeMap::new(), line: 0, ..self.clone() };
+        let mut asked = Quantity { blocks: BTreeMap::new(), ..self.clone() };
         if let Of::Value { unit, .. } = &mut asked.of {
             unit.clear(); // a word behind the figure
         }

@@ -116,6 +116,11 @@ impl Band {
         Band { lo: 1.0 / (1.0 + margin), hi: 1.0 + margin }
     }
 
+    /// What a range with one end asks of a value, as a sign and in words, and that end.
+    pub fn limit(self) -> (&'static str, &'static str, f64) {
+        if self.lo.is_finite() { (">=", "at least", self.lo) } else { ("<=", "at most", self.hi) }
+    }
+
     /// Whether the value lies in it.
     pub fn holds(self, value: f64) -> bool {
         (self.lo..=self.hi).contains(&value)

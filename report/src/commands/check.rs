@@ -127,7 +127,7 @@ pub(crate) fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> 
         })
     });
     let unjudged = unjudged.map(|(claim, _, of)| format!("it quotes {claim} in {of}, where that is not judged"));
-    let unlike = page.quotients().filter(|(metric, per)| claims.scopes.unlike(metric, per).is_some());
+    let unlike = page.quotients().filter(|(metric, per)| claims.unlike(metric, per).is_some());
     let unlike =
         unlike.map(|(metric, per)| format!("it divides {metric} by {per}, which by 'scope' is of another thing"));
     let crossed = page.sentences().flat_map(Sentence::crossings).filter(|(map, crossing)| {
@@ -139,30 +139,25 @@ pub(crate) fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> 
     unknown.chain(unjudged).chain(crossed).chain(unlike).map(|what| Error::file(file, what)).collect()
 }
 
-/// plan.json is of these files; a part of the originals holds its scenarios and no others.
+/// plan.json is of these files.
 fn meta_against_files(folder: &Folder, file: &Path) -> Vec<Error> {
-    let Folder { meta, claims, cases, .. } = folder;
-    let passes = selection::passes(meta);
+    let Folder { meta, claims, cases, texts, .. } = folder;
+    let (passes, said) = (selection::passes(meta), meta.memory_passes);
     let promised = selection::memory_passes(cases, claims, meta);
     let is_all_there = folder.runs.len() >= folder.plan.len() && folder.memory.len() >= promised.len();
     let is_profile = ["smoke", "quick", "full", ORIGINALS].contains(&meta.profile.as_str());
-    let mut findings = Vec::new();
-    let mut fault = |is_there: bool, what: String| findings.extend(is_there.then(|| Error::file(file, what)));
-    let hash = plan_file::hash(&folder.texts.claims, &folder.texts.cases, &folder.texts.plan);
-    fault(meta.hash != hash, "its hash is not that of claims.toml, cases.tsv and plan.tsv".to_owned());
-    fault(meta.study != claims.study, format!("it is of the study {}, claims.toml of {}", meta.study, claims.study));
-    fault(!is_profile, format!("there is no profile '{}': smoke, quick, full or originals", meta.profile));
-    let said = meta.memory_passes;
-    fault(said != passes, format!("memory_passes is {said}, by its profile and part it is {passes}"));
-    let what = "cut stands there, but all planned runs and memory passes are there, too";
-    fault(meta.cut && is_all_there, what.to_owned());
-    let only: BTreeSet<&str> = meta.only.iter().flatten().map(String::as_str).collect();
-    let listed = cases.iter().filter(|_| meta.only.is_some()).map(|case| case.scenario.as_str()).collect();
-    for scenario in only.symmetric_difference(&listed) {
-        let (there, lacking) = if only.contains(scenario) { ("only", "cases.tsv") } else { ("cases.tsv", "only") };
-        fault(true, format!("the scenario {scenario} stands in {there} and not in {lacking}"));
-    }
-    findings
+    let is_own = meta.hash == plan_file::hash(&texts.claims, &texts.cases, &texts.plan);
+    let faults = [
+        (!is_own, "its hash is not that of claims.toml, cases.tsv and plan.tsv".to_owned()),
+        (meta.study != claims.study, format!("it is of the study {}, claims.toml of {}", meta.study, claims.study)),
+        (!is_profile, format!("there is no profile '{}': smoke, quick, full or originals", meta.profile)),
+        (said != passes, format!("memory_passes is {said}, by its profile and part it is {passes}")),
+        (
+            meta.cut && is_all_there,
+            "cut stands there, but all planned runs and memory passes are there, too".to_owned(),
+        ),
+    ];
+    faults.into_iter().filter_map(|(is_there, what)| is_there.then(|| Error::file(file, what))).collect()
 }
 
 /// plan.tsv is, to the byte, what follows from claims.toml, cases.tsv and plan.json: no run was left out, added or moved. What the plan says
@@ -190,43 +185,35 @@ fn plan_again(folder: &Folder, file: &Path) -> Vec<Error> {
 
 /// The runs are those of the plan, in its order and with records that fit; a measurement that was cut off has whole blocks only.
 fn runs_against_plan(folder: &Folder) -> Vec<Error> {
-    let places = folder.plan.iter().enumerate().map(|(place, planned)| (planned.run.as_str(), place));
-    let places: BTreeMap<&str, usize> = places.collect();
-    let mut findings = Vec::new();
-    let mut seen = BTreeSet::new();
-    // How much of the plan was made, by the run at hand.
-    let mut made = 0;
-    for (line, run) in (1..).zip(&folder.runs) {
-        let mut fault = |what: String| findings.push(folder.fault(line, what));
-        match places.get(run.run.as_str()) {
-            _ if !seen.insert(run.run.as_str()) => fault(format!("the run {} stands twice", run.run)),
-            None => fault(format!("the run {} is not planned", run.run)),
-            Some(&place) => {
-                if place < made {
-                    fault(format!("the run {} is out of the plan's order", run.run));
-                }
-                run.misfit(&folder.plan[place], &folder.meta.study).into_iter().for_each(fault);
-                made = place + 1;
-            }
+    let Folder { plan, runs, meta, .. } = folder;
+    let name = |PlannedRun { run, case, .. }: &PlannedRun| format!("the run {run} ({} {})", case.scenario, case.arm);
+    // Behind the first line of another run every one is of another.
+    let other = (1..).zip(runs.iter().zip(plan)).find(|(_, (run, planned))| run.run != planned.run);
+    if let Some((line, (run, planned))) = other {
+        return vec![folder.fault(line, format!("here stands the run {}, planned is {}", run.run, name(planned)))];
+    }
+    let misfit = |(line, (run, planned)): (usize, (&Run, &PlannedRun))| {
+        Some(folder.fault(line, run.misfit(planned, &meta.study)?))
+    };
+    let mut findings: Vec<Error> = (1..).zip(runs.iter().zip(plan)).filter_map(misfit).collect();
+    if let Some(run) = runs.get(plan.len()) {
+        findings.push(folder.fault(plan.len() + 1, format!("the run {} is not planned", run.run)));
+    } else if let Some(next) = plan.get(runs.len()) {
+        let last = runs.len().checked_sub(1).map(|last| plan[last].block_name());
+        if !meta.cut {
+            let (missing, behind) = (name(next), plan.len() - runs.len() - 1);
+            let what = format!(
+                "{missing} is missing, and {behind} behind it: go on measuring, or keep the whole blocks by report seal --cut"
+            );
+            findings.push(folder.fault(runs.len() + 1, what));
+        } else if last == Some(next.block_name()) {
+            let what = format!("it ends inside block {} of {}", next.block, next.case.scenario);
+            findings.push(folder.fault(runs.len(), what));
         }
-    }
-    // What follows the last run was not made; what is missing before it was left out.
-    let (before, after) = folder.plan.split_at(made);
-    let due = if folder.meta.cut { before } else { &folder.plan };
-    let end = if after.is_empty() { "" } else { ": go on measuring, or keep the whole blocks by report seal --cut" };
-    for PlannedRun { run, case, .. } in due.iter().filter(|planned| !seen.contains(planned.run.as_str())) {
-        let what = format!("the run {run} ({} {}) is missing{end}", case.scenario, case.arm);
-        findings.push(folder.fault(folder.runs.len() + 1, what));
-    }
-    if let (true, Some(last), Some(next)) = (folder.meta.cut, before.last(), after.first())
-        && next.block_name() == last.block_name()
-    {
-        let what = format!("it ends inside block {} of {}", next.block, next.case.scenario);
-        findings.push(folder.fault(folder.runs.len(), what));
     }
     if findings.is_empty() {
         // Lines that are wrong in themselves have been named by now.
-        let due = seals::to_tsv(&seals::of(&folder.plan, &folder.texts.runs));
+        let due = seals::to_tsv(&seals::of(plan, &folder.texts.runs));
         let what =
             "the seal is not that of the lines which runs.jsonl has: they were changed after the block was complete";
         let fault = |line| Error::line(folder.path.join(seals::NAME), line, what);
@@ -235,27 +222,24 @@ fn runs_against_plan(folder: &Folder) -> Vec<Error> {
     findings
 }
 
-/// The memory passes are those that the plan promises, with records that fit; a measurement that was cut off may lack some.
+/// The memory passes are those that the plan promises, in its order and with records that fit; a measurement that was cut off may lack some.
 fn memory_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
-    let name = |pass: &str, scenario: &str, arm: &str| format!("{pass} of the test case {scenario} {arm}");
-    let promised = selection::memory_passes(&folder.cases, &folder.claims, &folder.meta);
-    let named = promised.iter().map(|run| (name(&run.run, &run.case.scenario, &run.case.arm), run));
-    let promised: BTreeMap<String, &PlannedRun> = named.collect();
-    let mut missing = promised.clone();
+    let mut promised = selection::memory_passes(&folder.cases, &folder.claims, &folder.meta).into_iter();
+    let name = |run: &str, scenario: &str, arm: &str| format!("the pass {run} of the test case {scenario} {arm}");
     let mut findings = Vec::new();
     for (line, MemoryRun { pass, scenario, arm, record, .. }) in (1..).zip(&folder.memory) {
-        let name = name(&format!("memory-{pass}"), scenario, arm);
-        let fault = match missing.remove(&name) {
-            Some(plan) => record.as_ref().and_then(|record| record.misfit(plan, &folder.meta.study)),
-            None if promised.contains_key(&name) => {
-                Some(format!("the test case {scenario} {arm} stands twice in pass {pass}"))
+        let own = name(&format!("memory-{pass}"), scenario, arm);
+        let fault = match promised.next() {
+            Some(plan) if own == name(&plan.run, &plan.case.scenario, &plan.case.arm) => {
+                record.as_ref().and_then(|record| record.misfit(&plan, &folder.meta.study))
             }
-            None => Some(format!("the plan promises no pass {pass} of the test case {scenario} {arm}")),
+            _ => Some(format!("the plan does not promise {own} here")),
         };
         findings.extend(fault.map(|what| Error::line(file, line, what)));
     }
-    let missing = missing.keys().filter(|_| !folder.meta.cut);
-    findings.extend(missing.map(|name| Error::file(file, format!("the pass {name} is missing"))));
+    let missing = promised.next().filter(|_| !folder.meta.cut);
+    let what = |PlannedRun { run, case, .. }| format!("{} is missing", name(&run, &case.scenario, &case.arm));
+    findings.extend(missing.map(|run| Error::file(file, what(run))));
     findings
 }
 
@@ -287,60 +271,53 @@ fn unlike(folder: &Folder) -> Vec<Error> {
         cases.entry((&record.scenario, record.case_arm())).or_default().push((line, record));
     }
     let pairs = |record: &Record| record.pairs.as_ref().map_or(0, Vec::len);
-    let mut findings = Vec::new();
-    for ((scenario, arm), records) in cases {
-        let mut fault = |line, what: String| {
-            findings.push(folder.fault(line, format!("{what} of {scenario} {arm}")));
+    let difference = |one: &Record, other: &Record| {
+        let lacking = |has: &Record, lacks: &Record| {
+            let is_due = |metric: &&String| !is_summary(metric) || asked.contains(metric.as_str());
+            let metric = has.metrics.keys().filter(is_due).find(|metric| !lacks.metrics.contains_key(*metric))?;
+            Some(format!("{} has no {metric}, {} has", lacks.run, has.run))
         };
-        let metrics: BTreeSet<&String> = records.iter().flat_map(|(_, record)| record.metrics.keys()).collect();
-        for metric in metrics.into_iter().filter(|metric| !is_summary(metric) || asked.contains(metric.as_str())) {
-            let (with, without): (Vec<(usize, &Record)>, Vec<_>) =
-                records.iter().partition(|(_, record)| record.metrics.contains_key(metric));
-            // The fewer are the odd ones out.
-            let (odd, has) = if with.len() < without.len() { (with, "alone has") } else { (without, "has no") };
-            for (line, record) in odd {
-                fault(line, format!("{} {has} {metric}, unlike other runs", record.run));
-            }
-        }
-        let most = records.iter().map(|(_, record)| pairs(record)).max().unwrap_or_default();
-        for (line, record) in records.iter().filter(|(_, record)| pairs(record) != most) {
-            fault(*line, format!("{} has {} pairs, not {most} like other runs", record.run, pairs(record)));
-        }
-    }
-    findings
+        let [own, others] = [one, other].map(pairs);
+        let unlike = || (own != others).then(|| format!("{} has {others} pairs, {} {own}", other.run, one.run));
+        lacking(one, other).or_else(|| lacking(other, one)).or_else(unlike)
+    };
+    let findings = cases.into_iter().filter_map(|((scenario, arm), records)| {
+        let (_, first) = records.first()?;
+        let (line, what) = records.iter().find_map(|(line, record)| Some((*line, difference(first, record)?)))?;
+        Some(folder.fault(line, format!("{what}, both of {scenario} {arm}")))
+    });
+    findings.collect()
 }
 
 /// Every metric that something in claims.toml asks for, of whichever test case.
 fn asked(claims: &Claims) -> BTreeSet<&str> {
-    let per = claims.quantities().filter_map(|(_, quantity)| match &quantity.of {
-        Of::Value { per, .. } => per.as_ref(),
-        Of::Ratio { .. } | Of::Each(_) => None,
-    });
     let x = claims.parts().filter_map(|(_, part)| if let Kind::Slope { x, .. } = &part.kind { Some(x) } else { None });
-    claims.quantities().map(|(_, quantity)| &quantity.metric).chain(per).chain(x).map(String::as_str).collect()
+    let own = claims.quantities().flat_map(|(_, quantity)| {
+        let per = if let Of::Value { per, .. } = &quantity.of { per.as_ref() } else { None };
+        [&quantity.metric].into_iter().chain(per)
+    });
+    own.chain(x).map(String::as_str).collect()
 }
 
 /// Folders that hold the runs of one measurement under two names: it would confirm itself. Two runs never come out alike in all they
 /// record, so two that do are one; a single pair may be chance unless there is no other.
 fn repeated(folders: &[Folder]) -> Vec<Error> {
-    let mut findings = Vec::new();
-    for (at, folder) in folders.iter().enumerate() {
-        for other in folders[..at].iter().filter(|other| other.meta.study == folder.meta.study) {
-            let theirs: BTreeMap<&str, &Record> =
-                other.records().map(|(_, record)| (record.run.as_str(), record)).collect();
-            let is_shared = |(_, record): &(usize, &Record)| theirs.get(record.run.as_str()) == Some(record);
-            let shared: Vec<usize> = folder.records().filter(is_shared).map(|(line, _)| line).collect();
-            if let Some(line) = shared.first()
-                && (shared.len() > 1 || folder.records().count() == 1)
-            {
-                let (count, other) =
-                    (fmt::plural(shared.len(), "run is", "runs are"), packed::place(&other.path, "runs.jsonl"));
-                let what = format!("{count} the same as in {}: remove one of the two folders", other.display());
-                findings.push(folder.fault(*line, what));
-            }
-        }
-    }
-    findings
+    let pairs =
+        folders.iter().enumerate().flat_map(|(at, folder)| folders[..at].iter().map(move |other| (folder, other)));
+    let of_study = pairs.filter(|(folder, other)| folder.meta.study == other.meta.study);
+    let findings = of_study.filter_map(|(folder, other)| {
+        let theirs: BTreeMap<_, _> = other.records().map(|(_, record)| (&record.run, record)).collect();
+        let shared = folder.records().filter(|(_, record)| theirs.get(&record.run) == Some(record));
+        let lines: Vec<usize> = shared.map(|(line, _)| line).collect();
+        let (first, other) = (*lines.first()?, packed::place(&other.path, "runs.jsonl"));
+        let what = format!(
+            "{} the same as in {}: remove one of the two folders",
+            fmt::plural(lines.len(), "run is", "runs are"),
+            other.display()
+        );
+        (lines.len() > 1 || folder.records().count() == 1).then(|| folder.fault(first, what))
+    });
+    findings.collect()
 }
 
 /// Seals `path`: every planned run must be there and fit; then the manifest is written. With `cut` a measurement that its machine ended

@@ -1,11 +1,10 @@
 //! Claims: gather, estimate, decide, and look for the cause, part by part and form by form.
 
 use super::control::order_fault;
-use super::goal::kept;
 use super::round::{ALL, Round, Yield, no_floor, ratio_estimate};
 use super::{mirror, slope};
-use crate::claims::rules::{self, Each};
-use crate::claims::{Asked, Bound, Cause, Claim, Claims, Form, Kind, Of, Part, Quantity, Replicate};
+use crate::claims::rules::{self, Band, Each};
+use crate::claims::{Asked, Cause, Claim, Claims, Form, Kind, Of, Part, Quantity, Replicate};
 use crate::fmt;
 use crate::judge::judged::{
     self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, Range, Row, Scale, Verdict,
@@ -208,7 +207,7 @@ fn pooled_row(round: &Round, part: &Part, rows: &[Row], yields: &[Yield]) -> Row
 /// The A/A pairs, with their layouts, that show the noise of a test: those of the same scenario where the control has some, those of all
 /// its scenarios, each for itself, where not. Those of the pooled row of `every` are their means, as the row is.
 fn copies(round: &Round, part: &Part, scenario: &str) -> Vec<(u64, f64)> {
-    let Some(control) = part.aa.as_ref().and_then(|id| round.claims.control(id)) else { return Vec::new() };
+    let Some(control) = round.claims.aa(part) else { return Vec::new() };
     if scenario == ALL {
         return round.by_layout(&round.pooled(&control.quantity));
     }
@@ -294,9 +293,9 @@ fn nothing_to_explain(round: &Round, part: &Part) -> Option<String> {
     lacks_one.then(|| format!("{explains} shows no effect that could have a cause"))
 }
 
-fn outcome_row(row: Row, quantity: &Quantity, found: &Yield, bound: Bound, share: f64) -> Row {
+fn outcome_row(row: Row, quantity: &Quantity, found: &Yield, bound: Band, share: f64) -> Row {
     let value = |pair: f64| if quantity.is_ratio() { pair.exp() } else { pair };
-    let met = found.pairs.values().filter(|pair| bound.met_by(value(**pair))).count();
+    let met = found.pairs.values().filter(|pair| bound.holds(value(**pair))).count();
     // A block in which nothing is known may or may not have met it.
     let unknown = found.pairs.values().filter(|pair| pair.is_nan()).count();
     let n = found.pairs.len();
@@ -308,17 +307,14 @@ fn outcome_row(row: Row, quantity: &Quantity, found: &Yield, bound: Bound, share
 }
 
 /// "p99 or failed, threads ÷ tokio, at least 10", "whole or crash of `spawn_tasks` at most 60 s".
-fn criterion(quantity: &Quantity, bound: Bound) -> String {
+fn criterion(quantity: &Quantity, bound: Band) -> String {
     let words = fmt::metric_in_words(&quantity.metric);
     let (of, unit) = match &quantity.of {
         Of::Ratio { numerator, denominator } => (format!("{words}, {numerator} ÷ {denominator},"), ""),
         Of::Value { arm, unit, .. } => (format!("{words} of {arm}"), unit.as_str()),
         Of::Each(_) => (words, ""),
     };
-    let (side, limit) = match bound {
-        Bound::AtMost(limit) => ("at most", limit),
-        Bound::AtLeast(limit) => ("at least", limit),
-    };
+    let (_, side, limit) = bound.limit();
     format!("{of} {side} {}", fmt::join(&fmt::plain(limit), fmt::symbol_of(unit)))
 }
 
@@ -351,9 +347,9 @@ fn judge_cause(round: &Round, part: &Part, cause: &Cause) -> judged::Cause {
 }
 
 /// A counter explains an effect if its interval keeps the bound, or its single figure where it was measured once.
-fn counted(estimate: &Estimate, bound: Bound) -> Verdict {
+fn counted(estimate: &Estimate, bound: Band) -> Verdict {
     let single = Estimate { lo: estimate.point, hi: estimate.point, level: 0.0, ..*estimate };
-    match kept(if estimate.n == 1 { &single } else { estimate }, bound) {
+    match rules::value(if estimate.n == 1 { &single } else { estimate }, bound) {
         Verdict::Holds => Verdict::ExplainsIt,
         Verdict::DoesNotHold => Verdict::DoesNot,
         other => other,

@@ -2,8 +2,8 @@
 
 use super::Round;
 use crate::claims::rules;
-use crate::claims::{Bound, Goal, Of};
-use crate::judge::judged::{Estimate, JudgedGoal, Row, Verdict};
+use crate::claims::{Goal, Of};
+use crate::judge::judged::{JudgedGoal, Row, Verdict};
 
 /// Judges a goal by the newest of the `rounds` that measured it: it holds if the whole interval keeps the bound.
 pub(super) fn judge(rounds: &[&Round], goal: &Goal) -> JudgedGoal {
@@ -11,7 +11,7 @@ pub(super) fn judge(rounds: &[&Round], goal: &Goal) -> JudgedGoal {
         let own = &round.claims.goals.iter().find(|own| own.id == goal.id)?.quantity;
         let row = |scenario: &String| {
             let row = round.row(own, scenario);
-            let verdict = row.estimate.map_or(Verdict::NotTested, |estimate| kept(&estimate, goal.bound));
+            let verdict = row.estimate.map_or(Verdict::NotTested, |estimate| rules::value(&estimate, goal.bound));
             Row { verdict, ..row }
         };
         let rows: Vec<Row> = round.asked(own).iter().map(row).collect();
@@ -22,21 +22,12 @@ pub(super) fn judge(rounds: &[&Round], goal: &Goal) -> JudgedGoal {
         Of::Value { unit, .. } => format!(" {unit}"),
         _ => String::new(),
     };
+    let (sign, _, limit) = goal.bound.limit();
     JudgedGoal {
         id: goal.id.clone(),
         text: goal.text.clone(),
-        bound: format!("{}{unit}", goal.bound),
+        bound: format!("{sign} {limit}{unit}"),
         verdict: rules::together(rows.iter().map(|row| row.verdict)),
         rows,
-    }
-}
-
-/// Whether the whole interval keeps a bound, or none of it.
-pub(super) fn kept(estimate: &Estimate, bound: Bound) -> Verdict {
-    match (bound.met_by(estimate.lo), bound.met_by(estimate.hi)) {
-        _ if !rules::computable(estimate) => Verdict::Unclear,
-        (true, true) => Verdict::Holds,
-        (false, false) => Verdict::DoesNotHold,
-        _ => Verdict::Unclear,
     }
 }

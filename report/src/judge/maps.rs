@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::round::{Yield, scale};
 use super::{Round, newest};
-use crate::claims::handoffs::Shape;
 use crate::claims::map::{Crossing, Curve, Line, Map, When};
 use crate::judge::figures;
 use crate::judge::judged::{Estimate, Scale};
@@ -74,8 +73,8 @@ fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
     };
     let base = map.base.as_ref().and_then(|base| map.line(base));
     let second = fmt::conversion("s", fmt::unit_of(&map.lines[0].quantity.metric));
-    let x = |scenario: &String| stats::median(round.gather(&map.x, scenario).values());
-    let found = round.asked(&map.x).iter().filter_map(|scenario| Some((x(scenario)?, scenario)));
+    let x = |scenario: &String| stats::median(round.gather(&map.place, scenario).values());
+    let found = round.asked(&map.place).iter().filter_map(|scenario| Some((x(scenario)?, scenario)));
     let mut scenarios: Vec<(f64, &String)> = found.filter(|(x, _)| x.is_finite() && *x > 0.0).collect();
     scenarios.sort_by(|a, b| a.0.total_cmp(&b.0));
     let point = |(x, scenario): &(f64, &String)| {
@@ -89,10 +88,10 @@ fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
         let ruled = |curve: &Curve| {
             let median = |arm: &str| plain[map.line(arm)?];
             let over = median(&curve.over)?;
-            let part = if let Shape::Overlap(part) = &curve.shape { median(part)? } else { 0.0 };
+            let part = curve.beside.as_ref().map_or(Some(0.0), |part| median(part))?;
             let handoffs = curve.handoffs.count(|metric, arm| round.median(scenario, arm, metric))?;
-            let price = prices::seconds(prices, &curve.price, round.host)? * second?;
-            Some(over * effect(&curve.shape, (over, part), handoffs, price))
+            let price = prices::seconds(prices, &curve.price, curve.side, round.host)? * second?;
+            Some(over * effect(curve.shape, (over, part), handoffs, price))
         };
         let by_rule = |(line, y): (&Line, &Option<Estimate>)| {
             let curve = map.curves.iter().find(|curve| curve.arm == line.arm && y.is_some())?;
@@ -104,7 +103,7 @@ fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
         Point { x: *x, ys, predicted, plain, by_rule }
     };
     let points: Vec<Point> = scenarios.iter().map(point).collect();
-    let crossed = |Crossing { arm, over, at, when, .. }: &Crossing| {
+    let crossed = |Crossing { lines: [arm, over], at, when, .. }: &Crossing| {
         let [own, others] = [arm, over].map(|line| round.scenarios(&line.quantity));
         let shared = scenarios.iter().filter(|(_, name)| own.contains(name) && others.contains(name));
         let ratios = |scenario: &str| quotients(&gather(arm, scenario), &gather(over, scenario));
@@ -176,7 +175,7 @@ pub fn pass(points: &[(f64, f64)], at: f64, when: When) -> Option<f64> {
 impl JudgedMap {
     /// What x is printed as.
     pub fn x_scale(&self) -> Scale {
-        scale(&self.map.x)
+        scale(&self.map.place)
     }
 
     /// What y is printed as.
@@ -211,7 +210,7 @@ impl JudgedMap {
         let Crossed { measured, predicted, ends } = on.crossings.get(place)?;
         let measured = (*measured)?;
         let own = self.in_words(vec![(measured.point, *ends)])?;
-        let end = |x: f64, none: &str| if x.is_finite() { self.rounded(x).concat() } else { none.to_owned() };
+        let end = |x: f64, none: &str| if x.is_finite() { self.rounded(x) } else { none.to_owned() };
         let interval = match (measured.lo, measured.hi) {
             (lo, hi) if !figures::has_interval(&measured) || (lo.is_infinite() && hi.is_infinite()) => String::new(),
             (lo, hi) => format!(" ({} to {})", end(lo, "no lower bound"), end(hi, "no upper bound")),
@@ -224,23 +223,20 @@ impl JudgedMap {
     fn in_words(&self, mut found: Vec<(f64, (f64, f64))>) -> Option<String> {
         found.sort_by(|a, b| a.0.total_cmp(&b.0));
         let name = |(x, (least, most)): &(f64, (f64, f64))| match *x {
-            f64::NEG_INFINITY => format!("less than {}", self.rounded(*least).concat()),
-            f64::INFINITY => format!("more than {}", self.rounded(*most).concat()),
-            x => self.rounded(x).concat(),
+            f64::NEG_INFINITY => format!("less than {}", self.rounded(*least)),
+            f64::INFINITY => format!("more than {}", self.rounded(*most)),
+            x => self.rounded(x),
         };
         let (first, last) = (found.first()?, found.last()?);
         let (from, to) = (name(first), name(last));
-        let [digits, unit] = self.rounded(first.0);
-        let is_alike = first.0.is_finite() && last.0.is_finite() && unit == self.rounded(last.0)[1];
-        Some(if from != to && is_alike { format!("{digits} to {to}") } else { figures::from_to(&[from, to]) })
+        let is_alike = from == to || (first.0.is_finite() && last.0.is_finite());
+        Some(if is_alike { fmt::range(&from, &to) } else { format!("{from} to {to}") })
     }
 
-    /// A value of x in two digits, which is what a crossing is known to, and its unit.
-    pub fn rounded(&self, x: f64) -> [String; 2] {
+    /// A value of x in two digits, which is what a crossing is known to.
+    pub fn rounded(&self, x: f64) -> String {
         let unit = if let Scale::Value { unit, .. } = self.x_scale() { unit } else { String::new() };
         let (divisor, symbol) = fmt::unit_for(&unit, x);
-        let digits = fmt::rounded(x / divisor, 2);
-        let with_symbol = fmt::join(&digits, symbol);
-        [digits.clone(), with_symbol[digits.len()..].to_owned()]
+        fmt::join(&fmt::rounded(x / divisor, 2), symbol)
     }
 }

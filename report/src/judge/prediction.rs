@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::claims::handoffs::{Measured, Rule, Shape};
+use crate::claims::handoffs::{Rule, Shape};
 use crate::fmt;
 use crate::judge::Round;
 use crate::judge::judged::{Estimate, JudgedStudy, Row, Scale};
@@ -32,10 +32,10 @@ pub struct Observed {
 
 /// What handoffs make of work that takes `base_s` without them, as a ratio, where each takes `price_s`. In [`Shape::Overlap`] one of its two parts takes
 /// `part_s`; both then pay the price, for one gives while the other takes, so that it adds to the longer.
-pub fn effect(shape: &Shape, (base_s, part_s): (f64, f64), handoffs: f64, price_s: f64) -> f64 {
+pub fn effect(shape: Shape, (base_s, part_s): (f64, f64), handoffs: f64, price_s: f64) -> f64 {
     let longer = match shape {
         Shape::Added => base_s,
-        Shape::Overlap(_) => part_s.max(base_s - part_s),
+        Shape::Overlap => part_s.max(base_s - part_s),
     };
     (longer + handoffs * price_s) / base_s
 }
@@ -57,26 +57,22 @@ impl Observed {
 
     /// The effect, as a ratio, if a handoff takes so long.
     pub fn predicted(&self, price_s: f64) -> f64 {
-        effect(&self.rule.shape, (self.base_s, self.part_s), self.handoffs, price_s)
+        effect(self.rule.shape, (self.base_s, self.part_s), self.handoffs, price_s)
     }
 }
 
 /// What the `rounds` of one host, the newest first, say of a rule, and what was `judged` there.
 pub fn observe(rule: &Rule, rounds: &[&Round], judged: &JudgedStudy, prices: &Prices) -> Vec<Observed> {
     let in_round = |round: &Round, row: &Row| observe_row(rule, round, row, prices);
-    match &rule.measured {
-        Measured::Claim(id, form) => {
-            let of_row = |row: &Row| in_round(rounds.iter().find(|round| round.folder == row.round)?, row);
-            let found = judged.found(id, *form);
-            found.into_iter().flat_map(|found| &found.rows).filter_map(of_row).collect()
-        }
-        Measured::Ratio(quantity) => {
-            let scenarios: BTreeSet<&String> = quantity.scenarios.values().flatten().collect();
-            let newest =
-                |scenario: &String| rounds.iter().find_map(|round| in_round(round, &round.row(quantity, scenario)));
-            scenarios.into_iter().filter_map(newest).collect()
-        }
+    if let Some(quantity) = &rule.observed {
+        let scenarios: BTreeSet<&String> = quantity.scenarios.values().flatten().collect();
+        let newest =
+            |scenario: &String| rounds.iter().find_map(|round| in_round(round, &round.row(quantity, scenario)));
+        return scenarios.into_iter().filter_map(newest).collect();
     }
+    let of_row = |row: &Row| in_round(rounds.iter().find(|round| round.folder == row.round)?, row);
+    let found = rule.claim.as_ref().zip(rule.form).and_then(|(id, form)| judged.found(id, form));
+    found.into_iter().flat_map(|found| &found.rows).filter_map(of_row).collect()
 }
 
 /// What a round says of a rule where it measured the ratio of `row`.
@@ -101,13 +97,13 @@ fn observe_row(rule: &Rule, round: &Round, row: &Row, all: &Prices) -> Option<Ob
         let side = row.sides.iter().find(|side| side.arm == rule.base)?;
         side.median * fmt::conversion(fmt::unit_of(&side.metric), "s")?
     };
-    let part_s = match &rule.shape {
-        Shape::Added => 0.0,
-        Shape::Overlap(part) => seconds(rule.metric.as_deref().unwrap_or("work_s"), part)?,
+    let part_s = match &rule.beside {
+        None => 0.0,
+        Some(part) => seconds(rule.metric.as_deref().unwrap_or("work_s"), part)?,
     };
     let handoffs = rule.handoffs.count(median)?;
     let (rule, host, scenario) = (rule.clone(), round.host, row.scenario.clone());
-    let price_s = prices::seconds(all, &rule.price, host);
+    let price_s = prices::seconds(all, &rule.price, rule.side, host);
     let observed = Observed { rule, host, scenario, effect, base_s, part_s, handoffs, price_s };
     (base_s > 0.0 && handoffs > 0.0).then_some(observed)
 }

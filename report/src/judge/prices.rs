@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::claims::Quantity;
-use crate::claims::handoffs::{Piece, Price, PriceOf, Way};
+use crate::claims::handoffs::{Price, PriceOf, Way};
 use crate::fmt;
 use crate::judge::figures;
 use crate::judge::judged::{Row, Scale};
@@ -60,11 +60,7 @@ impl JudgedPrice {
 
     /// What is said of its use, if anything; empty if a figure of it is not known.
     pub fn use_in_words(&self) -> String {
-        let said = |piece: &Piece| match piece {
-            Piece::Words(words) => Some(words.clone()),
-            Piece::Times(way, factor) => self.times(*way, *factor),
-        };
-        self.price.uses.iter().map(said).collect::<Option<String>>().unwrap_or_default()
+        self.price.use_in_words(|way, factor| self.times(way, factor)).unwrap_or_default()
     }
 
     /// What one handoff takes on `host`, in seconds; `None` where that is not known, or is no time.
@@ -79,8 +75,8 @@ impl JudgedPrice {
 pub type Prices = BTreeMap<String, Vec<JudgedPrice>>;
 
 /// What one handoff takes on `host`, in seconds; `None` where that is not known, or is no time.
-pub fn seconds(prices: &Prices, (study, id, way): &PriceOf, host: usize) -> Option<f64> {
-    prices.get(study)?.iter().find(|judged| judged.price.id == *id)?.seconds(host, *way)
+pub fn seconds(prices: &Prices, PriceOf { study, id }: &PriceOf, way: Way, host: usize) -> Option<f64> {
+    prices.get(study)?.iter().find(|judged| judged.price.id == *id)?.seconds(host, way)
 }
 
 /// The prices on all hosts, those that were measured at all: on each host by the newest round that measured it. The `rounds` are of all hosts, the

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::claims::Form;
-use crate::claims::handoffs::Rule;
+use crate::claims::handoffs::{PriceOf, Rule};
 use crate::claims::rules::{Over, over, together};
 use crate::folder::dataset::{Dataset, Sample};
 use crate::folder::machine::Machine;
@@ -57,7 +57,7 @@ pub fn predicted(studies: &[StudyView]) -> (Vec<Predicted<'_>>, BTreeSet<String>
     });
     let is_priced = |rule: &Rule| all().any(|other| other.rule.price == rule.price && other.price_s.is_some());
     let missing = all().map(|observed| &observed.rule).filter(|rule| !is_priced(rule));
-    let named = |Rule { text, price: (study, id, _), .. }: &Rule| format!("{text} ({study}.{id})");
+    let named = |Rule { text, price: PriceOf { study, id }, .. }: &Rule| format!("{text} ({study}.{id})");
     (found.collect(), missing.map(named).collect())
 }
 

@@ -44,7 +44,7 @@ pub fn passes(meta: &PlanMeta) -> usize {
 /// # Errors
 /// If a file that they follow from is missing, or not as docs/FORMAT.md says.
 pub fn promised(folder: &Path) -> Result<Vec<PlannedRun>, Error> {
-    let (_, claims) = load(folder, "claims.toml", Claims::parse_of_round)?;
+    let (_, claims) = load(folder, "claims.toml", Claims::parse)?;
     let (_, cases) = load(folder, "cases.tsv", cases::parse)?;
     Ok(memory_passes(&cases, &claims, &read_meta(folder)?))
 }
@@ -75,7 +75,7 @@ pub fn memory_passes(cases: &[Case], claims: &Claims, meta: &PlanMeta) -> Vec<Pl
 /// # Errors
 /// As [`promised`].
 pub fn first(folder: &Path) -> Result<usize, Error> {
-    let (_, claims) = load(folder, "claims.toml", Claims::parse_of_round)?;
+    let (_, claims) = load(folder, "claims.toml", Claims::parse)?;
     let (_, plan) = load(folder, "plan.tsv", plan_file::from_tsv)?;
     let meta = read_meta(folder)?;
     let scenarios = claims.first_scenarios(&meta.profile);

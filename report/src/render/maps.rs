@@ -24,7 +24,7 @@ pub fn section(view: &StudyView) -> String {
 pub fn by_host(view: &StudyView) -> String {
     let each = |judged: &JudgedMap| {
         let JudgedMap { map, hosts } = judged;
-        let x_label = map.x_label.replace('|', "/");
+        let x_label = map.x.label.replace('|', "/");
         let mut table = Table::new(&format!("Host | >{x_label} | >{} | Round", arms(judged)));
         let mut crossings = Table::new("Crossing | Host | >Where");
         for on in hosts {
@@ -38,7 +38,7 @@ pub fn by_host(view: &StudyView) -> String {
                 crossings.row([what, host.clone(), known(judged.figure(on, place))]);
             }
         }
-        let (title, y, picture) = (prose(&map.text), prose(&map.y_label), picture(view, judged, "../../"));
+        let (title, y, picture) = (prose(&map.text), prose(&map.y.label), picture(view, judged, "../../"));
         let tables = table.below("") + &crossings.below("");
         format!("**{title}** In the cells: {y}.\n\n{picture}\n\n{tables}")
     };
@@ -60,7 +60,7 @@ pub fn in_text(studies: &[StudyView]) -> String {
         for point in &on.points {
             table.row(values(judged, point, false));
         }
-        let (y, x) = (&judged.map.y_label, &judged.map.x_label);
+        let (y, x) = (&judged.map.y.label, &judged.map.x.label);
         let _ = write!(out, "  {y} by {x} on {host}:\n{}", table.in_text());
     }
     out

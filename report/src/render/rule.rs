@@ -62,7 +62,7 @@ pub fn by_scenario(studies: &[StudyView], view: &StudyView) -> String {
     );
     let mut known: Vec<String> = Vec::new();
     for line @ Predicted { observed, price_s, .. } in found.iter().filter(|line| is_of(view, line)) {
-        let (_, id, way) = &observed.rule.price;
+        let (id, way) = (&observed.rule.price.id, observed.rule.side);
         let effect = &observed.effect;
         table.row([
             cell(&observed.rule.text),
@@ -80,7 +80,7 @@ pub fn by_scenario(studies: &[StudyView], view: &StudyView) -> String {
             )),
             if line.agrees { "agrees" } else { "**misses**" }.to_owned(),
         ]);
-        if let Handoffs::Known(_, why) = &observed.rule.handoffs {
+        if let Handoffs::Known { why, .. } = &observed.rule.handoffs {
             known.push(format!("{} ({})", cell(&observed.rule.text), cell(why)));
         }
     }
