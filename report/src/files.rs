@@ -1,15 +1,14 @@
 //! What reading and writing files have in common.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use std::fs::{self, DirEntry, FileType};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 use std::str::FromStr;
 
-use serde::de::{self, DeserializeOwned, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::de::DeserializeOwned;
 use strum::VariantNames;
 
 use crate::error::Error;
@@ -53,91 +52,22 @@ pub(crate) fn rows<'a, T, const N: usize>(
     columns: &str,
     mut read: impl FnMut([&'a str; N]) -> Result<T, String>,
 ) -> Result<Vec<T>, Error> {
-    text.lines().enumerate().map(|(index, line)| row(line, file, index + 1, columns, &mut read)).collect()
-}
-
-/// Applies `read` to a single line of such a table; `number` counts from 1.
-pub(crate) fn row<'a, T, const N: usize>(
-    line: &'a str,
-    file: &str,
-    number: usize,
-    columns: &str,
-    read: impl FnOnce([&'a str; N]) -> Result<T, String>,
-) -> Result<T, Error> {
-    let found = <[&str; N]>::try_from(line.split('\t').collect::<Vec<_>>())
-        .map_err(|fields| format!("{} columns instead of {columns}", fields.len()));
-    found.and_then(read).map_err(|what| Error::line(file, number, what))
-}
-
-/// Reads JSON that begins in line `first` of `file`, and refuses an object that has a key twice: serde would keep the last value of a map,
-/// other readers the first.
-pub(crate) fn json<T: DeserializeOwned>(text: &str, file: impl AsRef<Path>, first: usize) -> Result<T, Error> {
-    let read = || {
-        serde_json::from_str::<Unrepeated>(text)?;
-        serde_json::from_str(text)
+    let row = |(line, text): (usize, &'a str)| {
+        let found = <[&str; N]>::try_from(text.split('\t').collect::<Vec<_>>())
+            .map_err(|fields| format!("{} columns instead of {columns}", fields.len()));
+        found.and_then(&mut read).map_err(|what| Error::line(file, line, what))
     };
-    read().map_err(|error: serde_json::Error| {
+    (1..).zip(text.lines()).map(row).collect()
+}
+
+/// Reads JSON that begins in line `first` of `file`.
+pub(crate) fn json<T: DeserializeOwned>(text: &str, file: impl AsRef<Path>, first: usize) -> Result<T, Error> {
+    serde_json::from_str(text).map_err(|error| {
         // The line that it says itself is counted from the first of this text.
         let said = error.to_string();
         let what = said.rsplit_once(" at line ").map(|(what, _)| format!("{what} (column {})", error.column()));
         Error::line(file, first + error.line().saturating_sub(1), what.unwrap_or(said))
     })
-}
-
-/// Any JSON value without repeated keys; the value itself is not kept.
-struct Unrepeated;
-
-impl<'de> Deserialize<'de> for Unrepeated {
-    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
-        value.deserialize_any(Unrepeated)
-    }
-}
-
-impl<'de> Visitor<'de> for Unrepeated {
-    type Value = Unrepeated;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
-        let mut seen = BTreeSet::new();
-        while let Some((key, Unrepeated)) = map.next_entry::<String, Unrepeated>()? {
-            if let Some(key) = seen.replace(key) {
-                return Err(de::Error::custom(format!("the key '{key}' stands twice in one object")));
-            }
-        }
-        Ok(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self, A::Error> {
-        while seq.next_element::<Unrepeated>()?.is_some() {}
-        Ok(self)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_unit<E>(self) -> Result<Self, E> {
-        Ok(self)
-    }
 }
 
 /// What stands in `folder`, by name.

@@ -1,5 +1,6 @@
 //! Results folders: found, read, and joined to samples.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use self::cases::Case;
@@ -87,19 +88,20 @@ impl Folder {
         let runs = faulty(&mut faults, load(path, "runs.jsonl", runs::read_lines));
         let seals = faulty(&mut faults, files::read(&path.join(seals::NAME)));
         // A measurement without memory passes is whole, too.
-        let has_memory = packed::place(path, "memory.jsonl").exists();
-        let memory = has_memory.then(|| faulty(&mut faults, load(path, "memory.jsonl", runs::read_lines)));
+        let is_bare = !packed::place(path, "memory.jsonl").exists();
+        let memory = if is_bare { Ok(Default::default()) } else { load(path, "memory.jsonl", runs::read_lines) };
+        let memory = faulty(&mut faults, memory);
         let machine = faulty(&mut faults, load(path, "machine.json", Machine::parse));
-        let whole = || {
-            let ((claims_text, claims), (cases_text, cases), (plan_text, plan)) = (claims?, cases?, plan?);
-            let memory = memory.map_or(Some(Vec::new()), |read| Some(read?.1))?;
-            let (meta, (runs_text, runs), machine) = (meta?, runs?, machine?.1);
-            let texts =
-                Texts { claims: claims_text, cases: cases_text, plan: plan_text, runs: runs_text, seals: seals? };
-            let path = path.to_owned();
-            Some(Folder { path, claims, cases, plan, meta, runs, memory, machine, texts })
+        let (Some(claims), Some(cases), Some(plan), Some(runs)) = (claims, cases, plan, runs) else {
+            return Err(faults);
         };
-        whole().ok_or(faults)
+        let (Some(meta), Some(seals), Some(memory), Some(machine)) = (meta, seals, memory, machine) else {
+            return Err(faults);
+        };
+        let texts = Texts { claims: claims.0, cases: cases.0, plan: plan.0, runs: runs.0, seals };
+        let (claims, cases, plan, runs) = (claims.1, cases.1, plan.1, runs.1);
+        let path = path.to_owned();
+        Ok(Folder { path, claims, cases, plan, meta, runs, memory: memory.1, machine: machine.1, texts })
     }
 
     /// The last part of its path: when it was measured, and the profile.
@@ -133,12 +135,8 @@ impl Folder {
 
     /// How many blocks were run, and how many planned: a measurement that was cut off has fewer.
     pub fn blocks(&self) -> (usize, usize) {
-        (seals::blocks(self.made()), seals::blocks(&self.plan))
-    }
-
-    /// The runs of the plan that were made: all, unless the measurement was cut off.
-    pub fn made(&self) -> &[PlannedRun] {
-        &self.plan[..self.runs.len().min(self.plan.len())]
+        let blocks = |runs: usize| self.plan[..runs].iter().map(PlannedRun::block_name).collect::<BTreeSet<_>>().len();
+        (blocks(self.runs.len().min(self.plan.len())), blocks(self.plan.len()))
     }
 
     /// What was planned and what came of it, of all runs that were made: they are the first of the plan, or the folder is refused.
@@ -149,14 +147,14 @@ impl Folder {
     /// The samples of all runs that were made.
     pub fn dataset(&self) -> Dataset {
         let mut data = Dataset::default();
-        for (planned, run) in self.results() {
-            let mut sample = Sample { block: planned.block, error: run.failure(), ..Sample::default() };
+        for (PlannedRun { block, case, .. }, run) in self.results() {
+            let mut sample = Sample { block: *block, error: run.failure(), ..Sample::default() };
             if let (Some(record), None) = (run.record.clone(), &sample.error) {
                 let process_s = run.hyperfine.as_ref().map(|export| ("process_s".to_owned(), export.wall_s));
                 sample.metrics = record.metrics.into_iter().chain(process_s).collect();
                 sample.pairs = record.pairs.unwrap_or_default();
             }
-            data.add(&planned.case.scenario, &planned.case.arm, sample);
+            data.add(&case.scenario, &case.arm, sample);
         }
         data
     }

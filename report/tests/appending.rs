@@ -243,7 +243,7 @@ fn runs_that_were_changed_after_their_block_was_sealed_are_noticed_when_the_roun
 fn bytes_read_after(lines: usize) -> u64 {
     let begun = begun();
     let planned = |n: usize| format!("toy-{n:04}\t{n}\tbig\ta\trelease\t0\t0\t1\trun --arm a\n");
-    let plan = (1..=lines + 2).map(planned).collect::<Vec<_>>().concat();
+    let plan = (1..=10_002).map(planned).collect::<Vec<_>>().concat();
     write(&begun.folder, "plan.tsv", &plan);
     let planned = report::folder::plan_file::from_tsv(&plan, "plan.tsv").expect("it is a plan");
     let line = |run: &PlannedRun| {

@@ -115,7 +115,7 @@ fn what_a_line_lacks_does_not_know_or_says_of_another_run_is_named_with_its_line
     for [name, from, to, what] in [
         ["runs.jsonl", "\"digest\":", "\"digits\":", "unknown field `digits`"],
         ["runs.jsonl", "\"exit\":0", "\"exit\":0,\"host\":\"x\"", "unknown field `host`"],
-        ["runs.jsonl", "\"times\":", "\"moments\":", "unknown field `moments`"],
+        ["runs.jsonl", "\"times\":", "\"moments\":", "no JSON export of one run by hyperfine"],
         ["runs.jsonl", "\"seed\":0,", "", "missing field `seed`"],
         ["runs.jsonl", "\"schema\":2", "\"schema\":1", "schema 1 is unknown"],
         ["runs.jsonl", "\"system_s\":", "\"system\":0,\"x_s\":", "does not end in a unit"],

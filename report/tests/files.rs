@@ -72,8 +72,8 @@ fn of_an_export_the_time_is_kept_and_what_was_kept_is_read_again() {
     assert_eq!(serde_json::from_str::<Export>(&kept).expect("it can be read"), export);
     for (text, expected) in [
         ("{\"wall_s\":-1.0}", "the time -1 s"),
-        ("{\"wall_s\":1.0,\"user\":1.0}", "unknown field `user`"),
-        ("{\"wall_s\":null}", "invalid type"),
+        ("{\"wall_s\":1.0,\"user\":1.0}", "no JSON export"),
+        ("{\"wall_s\":null}", "no JSON export"),
     ] {
         let error = serde_json::from_str::<Export>(text).expect_err(expected).to_string();
         assert!(error.contains(expected), "'{expected}' is not in '{error}'");
@@ -86,16 +86,13 @@ fn what_no_version_writes_of_one_run_that_succeeded_is_refused_and_named() {
     let known = "known are 1.15 to 1.20 and 2.0";
     for (text, expected) in [
         ("{}".to_owned(), known),
-        ("[1]".to_owned(), known),
+        ("1".to_owned(), known),
         ("{\"version\":3}".to_owned(), known),
-        (middle.replace("\"mean\"", "\"average\""), "unknown field `average`"),
-        (old.replace("\"results\"", "\"version\": 1, \"results\""), "unknown field `version`"),
+        (middle.replace("\"times\"", "\"moments\""), known),
         (new.replace("\"schema_version\": 2", "\"schema_version\": 3"), "schema version 3"),
         (new.replace("\"second\"", "\"millisecond\""), "millisecond"),
-        (new.replace("\"primary_metric\"", "\"secondary_metric\""), "unknown field `secondary_metric`"),
-        (old.replace("\"median\": 0.25212484,", ""), "missing field `median`"),
         (old.replace("        0.25212484\n", "        0.25212484,\n        0.26\n"), "-r 1"),
-        ("{\"results\": []}".to_owned(), "0 results"),
+        ("{\"results\": []}".to_owned(), "-r 1"),
         (old.replace("        0\n", "        1\n"), "exit code"),
         (new.replace("\"exit_code\": 0", "\"exit_code\": null"), "exit code"),
         (new.replace("0.25766514", "0.0"), "the time 0 s"),

@@ -3,9 +3,11 @@
 //! The report compiles this file, too, since it is built without the kit.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The version of the format that is read and written.
 const VERSION: u32 = 2;
@@ -50,6 +52,7 @@ pub struct Record {
     /// Fingerprint of the answer; empty if the arm has none to compare.
     pub digest: String,
     /// Values by name, each of which ends in its unit.
+    #[serde(deserialize_with = "unrepeated")]
     pub metrics: BTreeMap<String, f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pairs: Option<Vec<DuetPair>>,
@@ -58,6 +61,30 @@ pub struct Record {
     /// What rounds of older versions recorded beside their percentiles: nothing reads it any more.
     #[serde(skip_serializing)]
     pub histograms: Option<IgnoredAny>,
+}
+
+/// Reads a map, and refuses a key that stands twice: serde would keep the last value, other readers the first.
+pub fn unrepeated<'de, T: Deserialize<'de>, D: Deserializer<'de>>(map: D) -> Result<BTreeMap<String, T>, D::Error> {
+    struct Pairs<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Pairs<T> {
+        type Value = BTreeMap<String, T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a map")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut pairs: A) -> Result<Self::Value, A::Error> {
+            let mut map = BTreeMap::new();
+            while let Some((key, value)) = pairs.next_entry::<String, T>()? {
+                if map.contains_key(&key) {
+                    return Err(A::Error::custom(format!("the key '{key}' stands twice in one object")));
+                }
+                map.insert(key, value);
+            }
+            Ok(map)
+        }
+    }
+    map.deserialize_map(Pairs(PhantomData))
 }
 
 /// One alternation of a duet.

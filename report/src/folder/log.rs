@@ -1,8 +1,8 @@
-//! runs.jsonl and memory.jsonl at their ends, while a measurement is under way: one line more costs the same after ten lines and after ten
-//! thousand, and a measurement may be ended between any two writes.
+//! runs.jsonl and memory.jsonl at their ends, while a measurement is under way: of the lines before only the newest are read again, and a
+//! measurement may be ended between any two writes.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -10,24 +10,20 @@ use sha2::Sha256;
 use sha2::digest::common::hazmat::{SerializableState as _, SerializedState};
 
 use crate::error::Error;
-use crate::files;
+use crate::folder::load;
 use crate::folder::plan_file::{self, PlannedRun};
-use crate::folder::runs::MemoryRun;
 use crate::folder::seals::{self, Sealer};
 
 /// Name of the file with the [`Cursor`]. A sealed round has none.
 pub(crate) const CURSOR: &str = "cursor.json";
 
-/// What follows from the first lines of runs.jsonl, so that nobody reads them again. The file may be behind, missing or torn: then the lines
-/// after it, or all lines, are read once more.
+/// What follows from the first lines of runs.jsonl. The file may be behind, missing or torn: then the lines after it, or all, are read once more.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cursor {
-    /// How many lines.
     lines: usize,
-    /// Their bytes in runs.jsonl, those of their runs in plan.tsv, and those of their seals in seals.tsv.
+    /// Their bytes in runs.jsonl, and those of their seals in seals.tsv.
     bytes: u64,
-    planned_bytes: u64,
     sealed_bytes: u64,
     /// State of the hash of the lines, in hexadecimal.
     hash: String,
@@ -41,90 +37,60 @@ pub(crate) struct Log {
     bytes: u64,
     sealed_bytes: u64,
     sealer: Sealer,
-    plan: Upcoming,
-}
-
-/// plan.tsv from the next run on.
-struct Upcoming {
-    path: PathBuf,
-    file: BufReader<File>,
-    /// Number of the line that is read next.
-    line: usize,
-    /// Where the next run begins.
-    bytes: u64,
-    /// The next run, and the length of its line.
-    next: Option<(PlannedRun, u64)>,
+    plan: Vec<PlannedRun>,
 }
 
 impl Log {
     /// Finds the end of runs.jsonl in `folder`, which need not be there yet; drops the torn line and adds the seal that an interruption may
     /// have left.
     pub fn open(folder: &Path) -> Result<Self, Error> {
-        if let Some(cursor) = known(folder)
-            && let Some(log) = Self::at(folder, &cursor)?
-        {
-            return Ok(log);
+        let (_, plan) = load(folder, "plan.tsv", plan_file::from_tsv)?;
+        let [runs, seals, cursor] = ["runs.jsonl", seals::NAME, CURSOR].map(|name| folder.join(name));
+        let mut log = Log { runs, seals, cursor, bytes: 0, sealed_bytes: 0, sealer: Sealer::default(), plan };
+        let known = std::fs::read(&log.cursor).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        for cursor in known.into_iter().chain([Cursor::default()]) {
+            if log.go_on(&cursor)? {
+                return Ok(log);
+            }
         }
         let what = "its seals are not of the lines in runs.jsonl, which were changed meanwhile: measure anew";
-        Self::at(folder, &Cursor::default())?.ok_or_else(|| Error::file(folder.join(seals::NAME), what))
+        Err(Error::file(log.seals, what))
     }
 
-    /// The end of runs.jsonl, read from `cursor` on; `None` if the seals do not fit that.
-    fn at(folder: &Path, cursor: &Cursor) -> Result<Option<Self>, Error> {
-        let [runs, seals] = ["runs.jsonl", seals::NAME].map(|name| folder.join(name));
-        let rest = whole_lines(&runs, cursor.bytes)?;
-        let written = rest_of(&seals, cursor.sealed_bytes)?;
-        let hash = hash_of(&cursor.hash).unwrap_or_default();
-        let mut log = Log {
-            plan: Upcoming::open(folder.join("plan.tsv"), cursor.lines, cursor.planned_bytes)?,
-            cursor: folder.join(CURSOR),
-            bytes: cursor.bytes,
-            sealed_bytes: cursor.sealed_bytes,
-            sealer: Sealer { lines: cursor.lines, hash },
-            runs,
-            seals,
-        };
-        let mut due = Vec::new();
-        for line in rest.split_inclusive('\n') {
-            due.extend(log.pass(line)?);
-        }
-        let older = due.len().saturating_sub(1);
-        let (text, older) = (seals::to_tsv(&due), seals::to_tsv(&due[..older]));
+    /// Goes from `cursor` to the end; `false` if the lines or the seals do not fit it.
+    fn go_on(&mut self, cursor: &Cursor) -> Result<bool, Error> {
+        let written = rest_of(&self.seals, cursor.sealed_bytes)?;
+        let rest = lines_from(&self.runs, cursor.bytes)?;
+        let (Some(hash), Some(written), Some(rest)) = (hash_of(&cursor.hash), written, rest) else { return Ok(false) };
+        self.bytes = cursor.bytes + rest.len() as u64;
+        self.sealed_bytes = cursor.sealed_bytes + written.len() as u64;
+        self.sealer = Sealer { lines: cursor.lines, hash };
+        let due = self.sealer.add(&self.plan, &rest);
+        let (text, older) = (seals::to_tsv(&due), seals::to_tsv(&due[..due.len().saturating_sub(1)]));
         // Between a line and its seal we may have been ended, and within the seal.
-        if !text.as_bytes().starts_with(&written) || written.len() < older.len() {
-            return Ok(None);
+        let is_fit = text.as_bytes().starts_with(&written) && written.len() >= older.len();
+        if is_fit {
+            self.seal(&text[written.len()..])?;
         }
-        log.sealed_bytes += written.len() as u64;
-        log.seal(&text[written.len()..])?;
-        Ok(Some(log))
+        Ok(is_fit)
     }
 
     /// What is planned for the next line, which must be called `id`.
     pub fn next(&self, id: &str) -> Result<&PlannedRun, Error> {
-        due(self.plan.next.as_ref().map(|(run, _)| run), |run| run.run.clone(), id, &self.runs, self.sealer.lines)
+        due(&self.plan, self.sealer.lines, |run| run.run.clone(), id, &self.runs)
     }
 
     /// Adds a whole line with one write, and the seal of the block that it completes.
     pub fn add(mut self, line: &str) -> Result<(), Error> {
         append(&self.runs, line)?;
-        let seal = self.pass(line)?;
-        self.seal(&seals::to_tsv(seal.as_slice()))?;
-        let cursor = Cursor {
-            lines: self.sealer.lines,
-            bytes: self.bytes,
-            planned_bytes: self.plan.bytes,
-            sealed_bytes: self.sealed_bytes,
-            hash: hex::encode(self.sealer.hash.serialize()),
-        };
+        self.bytes += line.len() as u64;
+        let due = self.sealer.add(&self.plan, line);
+        self.seal(&seals::to_tsv(&due))?;
+        let hash = hex::encode(self.sealer.hash.serialize());
+        let Log { bytes, sealed_bytes, sealer: Sealer { lines, .. }, .. } = self;
+        let cursor = Cursor { lines, bytes, sealed_bytes, hash };
         let text = serde_json::to_string(&cursor).map_err(|source| Error::io("write", &self.cursor, source))?;
         std::fs::write(&self.cursor, text).map_err(|source| Error::io("write", &self.cursor, source))
-    }
-
-    /// Goes past a line; the seal of the block that it completes.
-    fn pass(&mut self, line: &str) -> Result<Option<seals::Seal>, Error> {
-        self.bytes += line.len() as u64;
-        let Some(run) = self.plan.pass()? else { return Ok(None) };
-        Ok(self.sealer.add(line, &run, self.plan.next.as_ref().map(|(run, _)| run)))
     }
 
     fn seal(&mut self, text: &str) -> Result<(), Error> {
@@ -134,69 +100,16 @@ impl Log {
         // A seal must not outlive the lines that it seals.
         let synced = File::open(&self.runs).and_then(|file| file.sync_data());
         synced.map_err(|source| Error::io("write", &self.runs, source))?;
-        append(&self.seals, text)?;
         self.sealed_bytes += text.len() as u64;
-        Ok(())
+        append(&self.seals, text)
     }
 }
 
-impl Upcoming {
-    fn open(path: PathBuf, lines: usize, bytes: u64) -> Result<Self, Error> {
-        let open = || -> io::Result<BufReader<File>> {
-            let mut file = File::open(&path)?;
-            file.seek(SeekFrom::Start(bytes))?;
-            Ok(BufReader::new(file))
-        };
-        let file = open().map_err(|source| Error::io("read", &path, source))?;
-        let mut plan = Upcoming { path, file, line: lines + 1, bytes, next: None };
-        plan.next = plan.read()?;
-        Ok(plan)
-    }
-
-    /// The next line as a run, with its length.
-    fn read(&mut self) -> Result<Option<(PlannedRun, u64)>, Error> {
-        let mut line = String::new();
-        let bytes = self.file.read_line(&mut line).map_err(|source| Error::io("read", &self.path, source))?;
-        if bytes == 0 {
-            return Ok(None);
-        }
-        let run = plan_file::from_line(line.trim_end_matches('\n'), &self.path.display().to_string(), self.line)?;
-        self.line += 1;
-        Ok(Some((run, bytes as u64)))
-    }
-
-    /// The run that was next; the one after it is next now.
-    fn pass(&mut self) -> Result<Option<PlannedRun>, Error> {
-        let following = self.read()?;
-        let passed = std::mem::replace(&mut self.next, following);
-        Ok(passed.map(|(run, bytes)| {
-            self.bytes += bytes;
-            run
-        }))
-    }
-}
-
-/// The cursor of `folder`, if there is one that these files can have.
-fn known(folder: &Path) -> Option<Cursor> {
-    let cursor: Cursor = serde_json::from_slice(&std::fs::read(folder.join(CURSOR)).ok()?).ok()?;
-    let length = |name: &str| Some(folder.join(name).metadata().ok()?.len());
-    let reaches = |name: &str, bytes: u64| bytes == 0 || length(name).is_some_and(|length| bytes <= length);
-    let is_in_them = reaches("runs.jsonl", cursor.bytes)
-        && reaches("plan.tsv", cursor.planned_bytes)
-        && reaches(seals::NAME, cursor.sealed_bytes)
-        && cursor.bytes.checked_sub(1).is_some_and(|last| byte_at(&folder.join("runs.jsonl"), last) == Some(b'\n'));
-    (is_in_them && hash_of(&cursor.hash).is_some()).then_some(cursor)
-}
-
-fn byte_at(path: &Path, place: u64) -> Option<u8> {
-    let mut file = File::open(path).ok()?;
-    file.seek(SeekFrom::Start(place)).ok()?;
-    let mut byte = [0];
-    file.read_exact(&mut byte).ok()?;
-    Some(byte[0])
-}
-
+/// The state of a hash; that of nothing is empty.
 fn hash_of(state: &str) -> Option<Sha256> {
+    if state.is_empty() {
+        return Some(Sha256::default());
+    }
     let state = SerializedState::<Sha256>::try_from(hex::decode(state).ok()?.as_slice()).ok()?;
     Sha256::deserialize(&state).ok()
 }
@@ -209,23 +122,16 @@ pub(crate) struct Passes<'a> {
 }
 
 impl<'a> Passes<'a> {
-    /// Finds the end of the file at `path`, which need not be there yet, by its last line; drops the torn one that an interruption may have left.
+    /// Finds the end of the file at `path`, which need not be there yet; drops the torn line that an interruption may have left.
     pub fn open(path: PathBuf, promised: &'a [PlannedRun]) -> Result<Self, Error> {
-        let lines = match last_line(&path)? {
-            None => 0,
-            Some(line) => {
-                let MemoryRun { pass, scenario, arm, .. } = files::json(&line, &path, 1)?;
-                let name = format!("memory-{pass} {scenario} {arm}");
-                let unplanned = || Error::file(&path, format!("its last line is of {name}, which is not planned"));
-                promised.iter().position(|run| name_of(run) == name).ok_or_else(unplanned)? + 1
-            }
-        };
+        let lines = lines_from(&path, 0)?.unwrap_or_default().lines().count();
         Ok(Passes { path, promised, lines })
     }
 
     /// What is planned for the next line, which must be called `name`.
     pub fn next(&self, name: &str) -> Result<&'a PlannedRun, Error> {
-        due(self.promised.get(self.lines), name_of, name, &self.path, self.lines)
+        let name_of = |PlannedRun { run, case, .. }: &PlannedRun| format!("{run} {} {}", case.scenario, case.arm);
+        due(self.promised, self.lines, name_of, name, &self.path)
     }
 
     /// Adds a whole line with one write.
@@ -234,22 +140,18 @@ impl<'a> Passes<'a> {
     }
 }
 
-fn name_of(run: &PlannedRun) -> String {
-    format!("{} {} {}", run.run, run.case.scenario, run.case.arm)
-}
-
-/// `next`, which is called `name`, unless something else is `asked` for as the line after these `lines`.
+/// What is planned after so many `lines`, unless that has another name than is `asked` for.
 fn due<'a>(
-    next: Option<&'a PlannedRun>,
-    name: impl FnOnce(&PlannedRun) -> String,
+    plan: &'a [PlannedRun],
+    lines: usize,
+    name: impl Fn(&PlannedRun) -> String,
     asked: &str,
     path: &Path,
-    lines: usize,
 ) -> Result<&'a PlannedRun, Error> {
-    let what = match next.map(|next| (next, name(next))) {
+    let what = match plan.get(lines) {
         None => format!("all of the {lines} that were planned are there, {asked} is one too many"),
-        Some((next, name)) if name == asked => return Ok(next),
-        Some((_, name)) => format!("{name} comes next, not {asked}"),
+        Some(next) if name(next) == asked => return Ok(next),
+        Some(next) => format!("{} comes next, not {asked}", name(next)),
     };
     Err(Error::line(path, lines + 1, what))
 }
@@ -259,49 +161,34 @@ fn append(path: &Path, text: &str) -> Result<(), Error> {
     write().map_err(|source| Error::io("write", path, source))
 }
 
-/// What stands in a file from byte `start` on; nothing if it is not there.
-fn rest_of(path: &Path, start: u64) -> Result<Vec<u8>, Error> {
-    let read = || -> io::Result<Vec<u8>> {
+/// What stands in a file from byte `start` on, `None` if it ends before; one that is not there is empty.
+fn rest_of(path: &Path, start: u64) -> Result<Option<Vec<u8>>, Error> {
+    let read = || -> io::Result<Option<Vec<u8>>> {
+        let mut file = match File::open(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok((start == 0).then(Vec::new)),
+            file => file?,
+        };
         let mut rest = Vec::new();
-        let mut file = File::open(path)?;
         file.seek(SeekFrom::Start(start))?;
         file.read_to_end(&mut rest)?;
-        Ok(rest)
+        Ok((file.metadata()?.len() >= start).then_some(rest))
     };
-    match read() {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        read => read.map_err(|source| Error::io("read", path, source)),
-    }
+    read().map_err(|source| Error::io("read", path, source))
 }
 
-/// The whole lines of a file from byte `start` on; a torn one at its end is cut off.
-fn whole_lines(path: &Path, start: u64) -> Result<String, Error> {
-    let mut rest = rest_of(path, start)?;
+/// The whole lines of a file from byte `start` on, `None` if no line begins there; a torn one at its end is cut off.
+fn lines_from(path: &Path, start: u64) -> Result<Option<String>, Error> {
+    // With the break before it.
+    let before = start.min(1);
+    let Some(mut rest) = rest_of(path, start - before)? else { return Ok(None) };
+    if before > 0 && rest.first() != Some(&b'\n') {
+        return Ok(None);
+    }
     let whole = rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
     if whole < rest.len() {
-        let shorten = || OpenOptions::new().write(true).open(path)?.set_len(start + whole as u64);
+        let shorten = || OpenOptions::new().write(true).open(path)?.set_len(start - before + whole as u64);
         shorten().map_err(|source| Error::io("write", path, source))?;
-        rest.truncate(whole);
     }
-    String::from_utf8(rest).map_err(|_| Error::file(path, "it is no UTF-8"))
-}
-
-/// The last whole line of a file, if there is one; a torn one after it is cut off.
-fn last_line(path: &Path) -> Result<Option<String>, Error> {
-    const FIRST_GUESS: u64 = 1 << 16;
-    let length = path.metadata().map_or(0, |file| file.len());
-    let mut start = length.saturating_sub(FIRST_GUESS);
-    loop {
-        let rest = rest_of(path, start)?;
-        let is_break = |byte: &u8| *byte == b'\n';
-        let (first, last) = (rest.iter().position(is_break), rest.iter().rposition(is_break));
-        // Two line breaks enclose it, or the beginning of the file and one.
-        if start == 0 || first != last {
-            // What was read may begin inside a character, so that its first line does not count.
-            let skipped = first.filter(|_| start > 0).map_or(0, |at| at as u64 + 1);
-            let lines = whole_lines(path, start + skipped)?;
-            return Ok(lines.lines().last().map(str::to_owned));
-        }
-        start = start.saturating_sub(length - start);
-    }
+    let lines = rest.drain(..whole).skip(usize::from(before > 0)).collect();
+    String::from_utf8(lines).map(Some).map_err(|_| Error::file(path, "it is no UTF-8"))
 }

@@ -7,6 +7,7 @@ use serde_json::{Number, Value};
 
 use crate::error::Error;
 use crate::files::{self, Schema};
+use crate::line::unrepeated;
 
 /// The machine, its limits and tools.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -14,8 +15,10 @@ use crate::files::{self, Schema};
 pub struct Machine {
     pub schema: Schema,
     /// Values by name; `None` is a value that could not be read.
+    #[serde(deserialize_with = "unrepeated")]
     pub values: BTreeMap<String, Option<Value>>,
     /// Why a value could not be read.
+    #[serde(deserialize_with = "unrepeated")]
     pub reasons: BTreeMap<String, String>,
 }
 

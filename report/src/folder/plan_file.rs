@@ -81,22 +81,12 @@ pub fn to_tsv(runs: &[PlannedRun]) -> String {
 /// # Errors
 /// Names file and line of what is not as docs/FORMAT.md section 3 says.
 pub fn from_tsv(text: &str, file: &str) -> Result<Vec<PlannedRun>, Error> {
-    files::rows(text, file, COLUMNS, planned)
-}
-
-/// Reads one line of plan.tsv, with its `number` from 1.
-pub(crate) fn from_line(line: &str, file: &str, number: usize) -> Result<PlannedRun, Error> {
-    files::row(line, file, number, COLUMNS, planned)
-}
-
-const COLUMNS: &str = "nine";
-
-fn planned(columns: [&str; 9]) -> Result<PlannedRun, String> {
     let number = |text: &str| text.parse::<u64>().map_err(|_| format!("'{text}' is no whole number"));
-    let [run, block, scenario, arm, build, layout, seed, seconds, arguments] = columns;
-    let case = Case::read([scenario, arm, build, seconds, arguments])?;
-    let (block, layout, seed) = (number(block)?, number(layout)?, number(seed)?);
-    Ok(PlannedRun { run: run.to_owned(), block, layout, seed, case })
+    files::rows(text, file, "nine", |[run, block, scenario, arm, build, layout, seed, seconds, arguments]| {
+        let case = Case::read([scenario, arm, build, seconds, arguments])?;
+        let (block, layout, seed) = (number(block)?, number(layout)?, number(seed)?);
+        Ok(PlannedRun { run: run.to_owned(), block, layout, seed, case })
+    })
 }
 
 /// The hash of a plan: SHA-256 of claims.toml, cases.tsv and plan.tsv, in hexadecimal.

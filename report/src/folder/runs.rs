@@ -1,7 +1,7 @@
 //! runs.jsonl and memory.jsonl: what came of every run.
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
 
 use crate::error::{Error, none};
 use crate::files;
@@ -16,10 +16,10 @@ pub struct Run {
     pub run: String,
     /// Exit code of the command, as hyperfine or the shell saw it.
     pub exit: i32,
-    /// What hyperfine exported; `None` of a failed command.
-    #[serde(deserialize_with = "said")]
+    /// What hyperfine exported; `None` of a failed command. It must be said: by itself serde takes a missing key for null.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub hyperfine: Option<Export>,
-    #[serde(deserialize_with = "said")]
+    #[serde(deserialize_with = "Option::deserialize")]
     pub record: Option<Record>,
 }
 
@@ -32,9 +32,9 @@ pub struct MemoryRun {
     /// The arm, as cases.tsv names it.
     pub arm: String,
     pub exit: i32,
-    #[serde(deserialize_with = "said")]
+    #[serde(deserialize_with = "Option::deserialize")]
     pub time: Option<GnuTime>,
-    #[serde(deserialize_with = "said")]
+    #[serde(deserialize_with = "Option::deserialize")]
     pub record: Option<Record>,
 }
 
@@ -79,11 +79,6 @@ pub(crate) fn failure(record: Option<&Record>, exit: i32) -> Option<String> {
         return Some(if exit == 0 { "it left no record".to_owned() } else { format!("exit code {exit}") });
     };
     error.clone().or_else(|| (exit != 0).then(|| format!("exit code {exit}")))
-}
-
-/// Reads an option that must be present, as a value or null: serde would take a missing key for null.
-fn said<'de, T: Deserialize<'de>, D: Deserializer<'de>>(value: D) -> Result<Option<T>, D::Error> {
-    Option::deserialize(value)
 }
 
 /// Reads a file of JSON lines; `file` stands in messages. The last line must be ended, too.

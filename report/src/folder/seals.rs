@@ -1,7 +1,5 @@
 //! seals.tsv: what stood in runs.jsonl when each block was complete.
 
-use std::collections::BTreeSet;
-
 use sha2::{Digest, Sha256};
 
 use crate::folder::plan_file::PlannedRun;
@@ -27,29 +25,25 @@ pub(crate) struct Sealer {
 }
 
 impl Sealer {
-    /// Takes in one line more, of `run`; the seal of its block if that is the last of it, with `next` planned after it.
-    pub fn add(&mut self, line: &str, run: &PlannedRun, next: Option<&PlannedRun>) -> Option<Seal> {
-        self.hash.update(line.as_bytes());
-        self.lines += 1;
-        let is_last = next.is_none_or(|next| next.block_name() != run.block_name());
-        is_last.then(|| {
-            let (scenario, sum) = (run.case.scenario.clone(), hex::encode(self.hash.clone().finalize()));
-            Seal { scenario, block: run.block, lines: self.lines, sum }
-        })
+    /// Takes in whole lines more; the seals of the blocks of `plan` that they complete.
+    pub fn add(&mut self, plan: &[PlannedRun], lines: &str) -> Vec<Seal> {
+        let mut due = Vec::new();
+        for line in lines.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
+            let Some(run) = plan.get(self.lines) else { break };
+            self.hash.update(line.as_bytes());
+            self.lines += 1;
+            if plan.get(self.lines).is_none_or(|next| next.block_name() != run.block_name()) {
+                let (scenario, sum) = (run.case.scenario.clone(), hex::encode(self.hash.clone().finalize()));
+                due.push(Seal { scenario, block: run.block, lines: self.lines, sum });
+            }
+        }
+        due
     }
 }
 
 /// The seals of the blocks of `plan` that are complete in `runs`, the content of runs.jsonl.
 pub fn of(plan: &[PlannedRun], runs: &str) -> Vec<Seal> {
-    let mut sealer = Sealer::default();
-    let lines = runs.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-    let seal = |(index, (line, run)): (usize, (&str, &PlannedRun))| sealer.add(line, run, plan.get(index + 1));
-    lines.zip(plan).enumerate().filter_map(seal).collect()
-}
-
-/// How many blocks the runs belong to.
-pub fn blocks(runs: &[PlannedRun]) -> usize {
-    runs.iter().map(PlannedRun::block_name).collect::<BTreeSet<_>>().len()
+    Sealer::default().add(plan, runs)
 }
 
 /// The content of seals.tsv.
