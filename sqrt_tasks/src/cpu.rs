@@ -118,12 +118,11 @@ pub fn dependent_additions(count: u64) -> Option<()> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
 
     #[test]
-    #[cfg(target_arch = "x86_64")]
     fn the_divider_is_known_by_family_and_model() {
         assert_eq!(x86_cycles_per_root("AuthenticAMD", 25, 1), Some(2.25), "Zen 3");
         assert_eq!(x86_cycles_per_root("AuthenticAMD", 25, 0x61), None, "Zen 4");
