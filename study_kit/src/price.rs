@@ -11,8 +11,8 @@ use crate::usage::Span;
 
 /// A call this long takes a thousand times as long as reading the clock and entering a runtime.
 const CALL: Duration = Duration::from_millis(10);
-/// The timed span of a run. Two hundred runs then fit into a minute.
-const SPAN: Duration = Duration::from_millis(200);
+/// The timed span of a run. Twice as long would make no figure surer: processes differ by more.
+const SPAN: Duration = Duration::from_millis(100);
 
 /// An arm of a price: its name, and what observes it.
 pub type Arm = (&'static str, fn() -> Result<Observation>);
@@ -54,7 +54,7 @@ pub fn share(count: u64, callers: u64, caller: u64) -> u64 {
     count / callers + u64::from(caller < count % callers)
 }
 
-/// Makes handoffs for a fifth of a second and observes what one took: `handoff_ns` (wall time), `handoff_cpu_ns` (processor time of all
+/// Makes handoffs for a tenth of a second and observes what one took: `handoff_ns` (wall time), `handoff_cpu_ns` (processor time of all
 /// threads) and `handoffs_count`. `make(count)` makes `count` of them, one after the other or however many at once the price is about.
 ///
 /// # Errors

@@ -10,7 +10,6 @@ use std::{mem, thread};
 
 use anyhow::Result;
 use flume::Sender;
-use study_kit::Span;
 use txn_engine::engine::Engine;
 use txn_engine::input::Input;
 use txn_engine::parse::Parser;
@@ -18,20 +17,6 @@ use txn_engine::row::Entry;
 use txn_engine::{ErrorLog, Outcome, Setup};
 
 use crate::mirror::joined;
-
-/// Rows that are read alone: enough for a figure, and a small part of the run.
-const READ_ALONE: u32 = 10_000;
-
-/// What reading a row takes, in ns: the first rows of the file, read and not applied.
-pub fn row_ns(path: &Path, steps: u32) -> Result<f64> {
-    let (span, mut rows) = (Span::start(), 0);
-    read(path, steps, |entry| {
-        black_box(entry);
-        rows += 1;
-        rows < READ_ALONE
-    })?;
-    Ok(span.elapsed().as_secs_f64() * 1e9 / f64::from(rows))
-}
 
 /// How many rows a file has, by our reader alone.
 pub fn count(path: &Path, steps: u32) -> Result<u64> {

@@ -26,7 +26,6 @@ pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observatio
     if files.one_core {
         stay_here().context("cannot stay on one processor")?;
     }
-    let row_ns = bench.steps.map(|steps| costly::row_ns(&bench.set.paths()[0], steps)).transpose()?;
     let memory_before = peak_rss_kib();
     #[cfg(feature = "allocations")]
     let region = stats_alloc::Region::new(&stats_alloc::INSTRUMENTED_SYSTEM);
@@ -41,7 +40,6 @@ pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observatio
         metrics.put("allocated_bytes", made.bytes_allocated as f64);
     }
     put_growth(&mut metrics, memory_before);
-    metrics.put("row_ns", row_ns);
     metrics.put("rows_count", bench.set.total_rows() as f64);
     let digest = bench.check(&answer)?;
     if !matches!(answer, Answer::Records(_)) {
@@ -85,11 +83,7 @@ enum Engine {
 type Count = fn(&Path, u32) -> Result<u64>;
 
 /// What reads a file and applies nothing.
-const COUNTS: [(&str, Count); 3] = [
-    ("csv_scan", |path, _| csv_scan(path)),
-    ("reader", costly::count),
-    ("reader_as_published", |path, _| mirror::count(path)),
-];
+const COUNTS: [(&str, Count); 2] = [("csv_scan", |path, _| csv_scan(path)), ("reader", costly::count)];
 
 impl Engine {
     fn of(arm: &str) -> Result<Self> {

@@ -6,9 +6,8 @@
 
 use std::fmt::{Display, Write as _};
 use std::fs::File;
-use std::hint::black_box;
 use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 use std::{panic, thread};
 
@@ -290,18 +289,6 @@ fn read<M: Message>(input: impl Read, buffer: usize, mut send: impl FnMut(M) -> 
             break;
         }
     }
-}
-
-/// How many rows a file has, by the reading end of the async engine alone.
-pub fn count(path: &Path) -> Result<u64> {
-    let (mut rows, mut unreadable) = (0, 0);
-    let see = |row: [Payment; 1]| {
-        black_box(row);
-        rows += 1;
-        true
-    };
-    read(File::open(path)?, Caller::Program.buffer(), see, |_| unreadable += 1);
-    Ok(rows + unreadable)
 }
 
 /// What a worker came to; its panic is this thread's.

@@ -23,7 +23,7 @@ use crate::cases::{Files, Setting, Tcp};
 use crate::inputs::{self, Set};
 
 /// Rows that count are sent for so long.
-const WINDOW: Duration = Duration::from_secs(1);
+const WINDOW: Duration = Duration::from_millis(500);
 /// Before the window.
 const WARM_UP: Duration = Duration::from_millis(300);
 /// Answers that do not come within this have failed, and so have connections.

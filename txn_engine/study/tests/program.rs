@@ -58,17 +58,17 @@ fn each_test_case_of_a_profile_is_listed_once_with_a_build_that_there_is() {
 
 #[test]
 fn every_arm_gives_the_answer_of_the_oracle_on_the_smallest_file() {
-    // The bare scan and the readers have no accounts.
-    assert_arms_agree("rows_100", 20, &["work_s"]);
+    // The bare scan and the reader have no accounts.
+    assert_arms_agree("rows_100", 20);
 }
 
 #[test]
-fn every_arm_of_a_map_gives_the_answer_of_the_oracle_and_says_what_a_row_costs_to_read() {
-    assert_arms_agree("map_600", 7, &["work_s", "row_ns"]);
+fn every_arm_of_a_map_gives_the_answer_of_the_oracle() {
+    assert_arms_agree("map_600", 7);
 }
 
-/// Runs over `least` arms of a scenario, each of which must come to the same accounts, if it has any, and have a figure of all `metrics`.
-fn assert_arms_agree(scenario: &str, least: usize, metrics: &[&str]) {
+/// Runs over `least` arms of a scenario, each of which must come to the same accounts, if it has any, and have taken some time.
+fn assert_arms_agree(scenario: &str, least: usize) {
     let folder = Folder::new();
     folder.study(&format!("prepare --scenario {scenario} --seed 1")).assert().success();
     let cases = folder.output("arms --profile smoke", 0);
@@ -85,9 +85,7 @@ fn assert_arms_agree(scenario: &str, least: usize, metrics: &[&str]) {
         let record: Value = serde_json::from_str(line).expect("a record is JSON");
         assert_eq!((&record["study"], &record["scenario"]), (&json!("txn_engine"), &json!(scenario)), "{record}");
         assert_eq!((&record["seed"], &record["block"]), (&json!(1), &json!(4)), "{record}");
-        for &metric in metrics {
-            assert!(record["metrics"][metric].as_f64().is_some_and(|figure| figure > 0.0), "{metric}: {record}");
-        }
+        assert!(record["metrics"]["work_s"].as_f64().is_some_and(|figure| figure > 0.0), "{record}");
         digests.extend(record["digest"].as_str().filter(|digest| !digest.is_empty()).map(str::to_owned));
     }
     digests.dedup();
