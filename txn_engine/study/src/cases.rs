@@ -413,6 +413,8 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         always(0.16, "call std_mpsc flume flume_unbounded"),
         always(0.16, "tokio_mpsc flume_async flume_blocking_current tokio_mpsc_current"),
     ]),
+    price("price_message_1_working", prices::MESSAGE_1_WORKING)
+        .arms(&[always(0.16, "sender_alone flume_unbounded flume_blocking_current")]),
     price("price_message_256", prices::MESSAGE_256).arms(&[always(0.16, "call std_mpsc tokio_mpsc")]),
     price("price_message_4096", prices::MESSAGE_4096).arms(&[always(0.16, "call std_mpsc tokio_mpsc")]),
     price("price_runtime_start", prices::RUNTIME_START).arms(&[always(0.16, "thread current_thread multi_thread")]),

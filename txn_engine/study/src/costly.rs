@@ -138,7 +138,7 @@ fn read(path: &Path, steps: u32, mut sink: impl FnMut(Entry) -> bool) -> Result<
 
 /// So many steps that wait for each other: work, not time, so that a thread that lost its processor has as much of it to do.
 #[inline]
-fn toil(steps: u32) {
+pub fn toil(steps: u32) {
     let mut state = black_box(1_u64);
     for _ in 0..steps {
         state = (state ^ (state >> 32)).wrapping_mul(6_364_136_223_846_793_005);

@@ -13,8 +13,19 @@ use study_kit::price::{self, Arm, Table};
 use tokio::runtime::{Builder, Runtime};
 use txn_engine::row::{Entry, Kind, Row};
 
+use crate::costly::toil;
+
 /// A row in every message.
 pub const MESSAGE_1: Table = &messages::<Entry>();
+/// The same between ends that work, as those of a pipeline do.
+pub const MESSAGE_1_WORKING: Table = &[
+    // The end that works longer decides what the other takes, where there are no messages.
+    ("sender_alone", || {
+        passes::<Worked>(|count| Ok((1..=count).map(|number| black_box(Worked::new(number)).0.line).sum()))
+    }),
+    ("flume_unbounded", through_flume_unbounded::<Worked>),
+    ("flume_blocking_current", || from_blocking::<Worked>(&current_thread()?)),
+];
 pub const MESSAGE_256: Table = &messages::<Batch<256>>();
 pub const MESSAGE_4096: Table = &messages::<Batch<4096>>();
 
@@ -87,6 +98,24 @@ impl Message for Entry {
     }
 }
 
+/// A row that takes work to make, and three quarters as much when it has arrived: about what our engine takes to read a row and to apply it.
+struct Worked(Entry);
+
+impl Message for Worked {
+    const ROWS: u64 = 1;
+    const BOUND: usize = 1024;
+
+    fn new(number: u64) -> Self {
+        toil(80);
+        Worked(Entry::new(number))
+    }
+
+    fn sum(&self) -> u64 {
+        toil(60);
+        self.0.sum()
+    }
+}
+
 /// So many rows in a block of their own, which the sender fills and the receiver frees.
 struct Batch<const ROWS: usize>(Vec<Entry>);
 
@@ -119,12 +148,7 @@ const fn messages<M: Message>() -> [Arm; 8] {
                 on_threads(count, move |message: M| sender.send(message).is_ok(), receiver.into_iter())
             })
         }),
-        ("flume_unbounded", || {
-            passes::<M>(|count| {
-                let (sender, receiver) = flume::unbounded();
-                on_threads(count, move |message: M| sender.send(message).is_ok(), receiver.into_iter())
-            })
-        }),
+        ("flume_unbounded", through_flume_unbounded::<M>),
         ("tokio_mpsc", || through_tokio::<M>(&multi_thread()?)),
         ("flume_async", || through_flume::<M>(&multi_thread()?)),
         ("flume_blocking_current", || from_blocking::<M>(&current_thread()?)),
@@ -165,6 +189,13 @@ fn on_threads<M: Message>(
         let sum = received.map(take).sum();
         ensure!(sending.join().map_err(|_| anyhow!("the sender panicked"))?, "the channel was closed");
         Ok(sum)
+    })
+}
+
+fn through_flume_unbounded<M: Message>() -> Result<Observation> {
+    passes::<M>(|count| {
+        let (sender, receiver) = flume::unbounded();
+        on_threads(count, move |message: M| sender.send(message).is_ok(), receiver.into_iter())
     })
 }
 
