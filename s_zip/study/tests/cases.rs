@@ -147,7 +147,7 @@ fn names_that_mean_nothing_are_errors_that_list_the_choices() {
 
 #[test]
 fn the_verbs_answer() {
-    let line = contains("entry_5m\tasync~sync\trelease\t0.12\trun --scenario entry_5m --arm async");
+    let line = contains("entry_5m\tsync~sync@aa\trelease\t0.15\trun --scenario entry_5m --arm sync");
     study("arms").assert().success().stdout(line);
     study("prepare --scenario ticker --seed 2").assert().success().stdout("");
 }
