@@ -28,34 +28,23 @@ struct Line<'a> {
     view: &'a StudyView,
     claim: &'a JudgedClaim,
     label: Vec<String>,
-    forms: Vec<Found<'a>>,
+    published: Option<Band>,
+    forms: Vec<Found>,
+    height: f64,
 }
 
-struct Found<'a> {
-    rows: Vec<&'a Row>,
+struct Found {
+    /// On the scale of the estimates.
+    published: Option<Band>,
+    points: Vec<(f64, Verdict)>,
     /// The form with its range over hosts, in lines.
     said: Vec<String>,
+    height: f64,
 }
 
-impl Found<'_> {
-    fn height(&self) -> f64 {
-        LINE * self.said.len() as f64 + 2.0 * SPACE
-    }
-
-    fn points(&self) -> impl Iterator<Item = (f64, Verdict)> {
-        self.rows.iter().filter_map(|row| Some((row.estimate?.point, row.verdict)))
-    }
-}
-
-impl Line<'_> {
-    fn height(&self) -> f64 {
-        let forms = self.forms.iter().map(Found::height).sum();
-        (LINE * self.label.len() as f64 + 2.0 * SPACE).max(forms)
-    }
-
-    fn published(&self) -> Option<Band> {
-        self.forms.iter().find_map(|found| figures::published_on_scale(found.rows[0]))
-    }
+/// Height of a few lines of text.
+fn height(lines: &[String]) -> f64 {
+    LINE * lines.len() as f64 + 2.0 * SPACE
 }
 
 /// Draws the claims that the answers quote, over several studies.
@@ -84,7 +73,7 @@ fn draw<'a>(lines: impl Iterator<Item = Line<'a>>) -> String {
     let top = legend(&mut canvas, y) + 8.0;
     let axis = axis(&lines);
     let of_studies = || lines.chunk_by(|a, b| a.view.judged.study == b.view.judged.study);
-    let bottom = top + lines.iter().map(Line::height).sum::<f64>() + GROUP * of_studies().count() as f64;
+    let bottom = top + lines.iter().map(|line| line.height).sum::<f64>() + GROUP * of_studies().count() as f64;
     // Labels at both ends, because the chart is tall.
     for tick in axis.ticks() {
         let x = axis.at(tick);
@@ -100,7 +89,7 @@ fn draw<'a>(lines: impl Iterator<Item = Line<'a>>) -> String {
         y += GROUP;
         for line in of_study {
             draw_line(&mut canvas, line, y, &axis);
-            y += line.height();
+            y += line.height;
         }
     }
     y = bottom + 30.0;
@@ -121,33 +110,35 @@ fn draw<'a>(lines: impl Iterator<Item = Line<'a>>) -> String {
 
 fn lines_of(view: &StudyView) -> impl Iterator<Item = Line<'_>> {
     view.judged.claims.iter().map(move |claim| {
-        let forms = Form::VARIANTS.iter().filter_map(|form| found(view, claim, *form)).collect();
+        let forms: Vec<Found> = Form::VARIANTS.iter().filter_map(|form| found(view, claim, *form)).collect();
         let label = wrap(&format!("{}: {}", claim.id, claim.text), SMALL, LEFT - PADDING - 14.0);
-        Line { view, claim, label, forms }
+        let published = forms.iter().find_map(|found| found.published);
+        let height = height(&label).max(forms.iter().map(|found| found.height).sum());
+        Line { view, claim, label, published, forms, height }
     })
 }
 
 /// The setting that decides a form, if it is a ratio: of several the one with the verdict of here.
-fn found<'a>(view: &'a StudyView, claim: &JudgedClaim, form: Form) -> Option<Found<'a>> {
+fn found(view: &StudyView, claim: &JudgedClaim, form: Form) -> Option<Found> {
     let has_point = |row: &Row| row.estimate.is_some_and(|of| of.point.is_finite() && of.point > 0.0);
     let is_drawn = |row: &&Row| matches!(row.scale, Scale::Ratio { .. }) && has_point(row);
-    let of_hosts = |rows: Vec<(usize, &'a Row)>| rows.into_iter().map(|(_, row)| row).filter(is_drawn).collect();
-    let mut settings: Vec<Vec<&Row>> = view.deciding_settings(&claim.id, form).into_iter().map(of_hosts).collect();
-    settings.retain(|rows| !rows.is_empty());
+    let settings = view.deciding_settings(&claim.id, form).into_iter();
+    let settings = settings.map(|rows| rows.into_iter().map(|(_, row)| row).filter(is_drawn).collect());
+    let settings: Vec<Vec<&Row>> = settings.filter(|rows: &Vec<&Row>| !rows.is_empty()).collect();
     let decides = claim.form(form).as_ref().ok()?.deciding_row();
     let place = settings.iter().position(|rows| decides.is_some_and(|row| rows[0].is_same(row)));
-    let rows = settings.into_iter().nth(place.unwrap_or(0))?;
-    let said = format!("{} {}", form.in_words(), figures::range(&rows)?);
+    let rows = settings.get(place.unwrap_or(0))?;
+    let said = format!("{} {}", form.in_words(), figures::range(rows)?);
     let said = wrap(&said, SMALL, WIDTH - PADDING - RIGHT - 14.0);
-    Some(Found { rows, said })
+    let points = rows.iter().filter_map(|row| Some((row.estimate?.point, row.verdict))).collect();
+    Some(Found { published: figures::published_on_scale(rows[0]), points, height: height(&said), said })
 }
 
 /// An axis that holds 1, every estimate and every published figure.
 fn axis(lines: &[Line]) -> Axis {
-    let ends = lines.iter().flat_map(|line| {
-        let published = line.published().into_iter().flat_map(|Band { lo, hi }| [lo, hi]);
-        line.forms.iter().flat_map(Found::points).map(|(point, _)| point).chain(published)
-    });
+    let published = lines.iter().filter_map(|line| line.published).flat_map(|Band { lo, hi }| [lo, hi]);
+    let points = lines.iter().flat_map(|line| &line.forms).flat_map(|found| &found.points);
+    let ends = points.map(|(point, _)| *point).chain(published);
     let ends: Vec<f64> = ends.filter(|end| end.is_finite() && *end > 0.0).collect();
     let (least, most) = (ends.iter().copied().fold(1.0, f64::min), ends.iter().copied().fold(1.0, f64::max));
     Axis::log(least, most, LEFT, RIGHT)
@@ -189,19 +180,19 @@ fn draw_line(canvas: &mut Canvas, line: &Line, mut y: f64, axis: &Axis) {
         }
     };
     write(canvas, (PADDING, y), &line.label, Style { size: SMALL, ..Style::PLAIN });
-    match line.published() {
+    match line.published {
         Some(Band { lo, hi }) if lo < hi => {
-            canvas.band((axis.at(lo), y + 2.0), (axis.at(hi), y + line.height() - 2.0), CLAIMED);
+            canvas.band((axis.at(lo), y + 2.0), (axis.at(hi), y + line.height - 2.0), CLAIMED);
         }
-        Some(Band { lo, .. }) => canvas.published((axis.at(lo), y + line.height() / 2.0)),
+        Some(Band { lo, .. }) => canvas.published((axis.at(lo), y + line.height / 2.0)),
         None => {}
     }
     for found in &line.forms {
-        for (point, verdict) in found.points() {
-            let (mark, color) = look(verdict);
-            canvas.estimate((axis.at(point), y + found.height() / 2.0), mark, color);
+        for (point, verdict) in &found.points {
+            let (mark, color) = look(*verdict);
+            canvas.estimate((axis.at(*point), y + found.height / 2.0), mark, color);
         }
         write(canvas, (RIGHT + 14.0, y), &found.said, Style::NOTE);
-        y += found.height();
+        y += found.height;
     }
 }

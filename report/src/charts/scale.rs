@@ -98,8 +98,7 @@ impl Axis {
         let fits = |step: &f64| (last / step).floor() - (first / step).ceil() < MOST as f64;
         let step = [1.0, 2.0, 3.0, 4.0, 5.0, 10.0, 20.0].into_iter().find(fits).unwrap_or(50.0);
         let powers = steps((first / step).ceil() * step, step).take_while(|power| *power <= last);
-        let ticks: Vec<f64> = powers.map(|power| power.exp2() / bytes).collect();
-        if ticks.len() < 2 { vec![first.exp2() / bytes, last.exp2() / bytes] } else { ticks }
+        powers.map(|power| power.exp2() / bytes).collect()
     }
 
     fn log_ticks(&self, mantissas: &[f64]) -> Vec<f64> {
@@ -115,8 +114,7 @@ fn straight_ticks(lo: f64, hi: f64, most: usize) -> Vec<f64> {
     let round = [1.0, 2.0, 2.5, 5.0, 10.0].map(|factor| factor * power);
     let step = round.into_iter().find(|step| *step >= rough * 0.999).unwrap_or(power * 10.0);
     let first = (lo / step - 1e-9).ceil();
-    let ticks = steps(first, 1.0).map(|count| count * step).take(most + 3);
-    ticks.take_while(|tick| *tick <= hi * (1.0 + 1e-12)).collect()
+    steps(first, 1.0).map(|count| count * step).take_while(|tick| *tick <= hi * (1.0 + 1e-12)).collect()
 }
 
 /// `first` and what follows it at equal distances, without end.

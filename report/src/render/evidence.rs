@@ -86,9 +86,6 @@ type Test<'a> = (&'a str, &'a str, Form);
 
 /// The published figure, that of the authors' own code here, and that of its mirror.
 fn mirrors(view: &StudyView, claim: &JudgedClaim, label: &str, found: &Judged) -> String {
-    if found.mirrors.is_empty() {
-        return String::new();
-    }
     let mut table =
         Table::new("Scenario | Their code here | Our mirror here | Theirs ÷ ours | >Blocks | Host | Do they agree?");
     for mirror in &found.mirrors {
@@ -104,7 +101,7 @@ fn mirrors(view: &StudyView, claim: &JudgedClaim, label: &str, found: &Judged) -
     }
     let (label, published) = (prose(label), original(claim));
     let published = published.trim_end_matches('.');
-    format!("The authors' own code ({label}), by the same measure; published: {published}.\n\n{}\n", table.render())
+    table.below(&format!("The authors' own code ({label}), by the same measure; published: {published}.\n\n"))
 }
 
 /// The verdict over hosts with the whole reason of here; of an absent form the reason alone.
@@ -148,11 +145,8 @@ fn rows(view: &StudyView, tests: &[Test]) -> String {
             table.row([&first[..], &rest].concat());
         }
     }
-    if table.is_empty() {
-        return String::new();
-    }
     let remarks = if remarks.is_empty() { remarks } else { remarks + "\n" };
-    format!("{remarks}{}\n{}", table.render(), bullets(&modes))
+    table.below(&remarks) + &bullets(&modes)
 }
 
 /// "12 (96.1 %)", with the failed runs among them.

@@ -33,11 +33,7 @@ fn machines(studies: &[StudyView]) -> String {
             differing.row([std::mem::take(&mut label), code(&view.judged.study), shown(view)]);
         }
     }
-    let same = if same.is_empty() { String::new() } else { same.render() + "\n" };
-    if differing.is_empty() {
-        return same;
-    }
-    format!("{same}What differs from study to study:\n\n{}", differing.render())
+    same.below("") + &differing.below("What differs from study to study:\n\n")
 }
 
 fn in_words(name: &str) -> String {

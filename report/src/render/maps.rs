@@ -38,9 +38,9 @@ pub fn by_host(view: &StudyView) -> String {
                 crossings.row([what, host.clone(), known(judged.figure(on, place))]);
             }
         }
-        let crossings = if crossings.is_empty() { String::new() } else { crossings.render() + "\n" };
         let (title, y, picture) = (prose(&map.text), prose(&map.y.label), picture(view, judged, "../../"));
-        format!("**{title}** In the cells: {y}.\n\n{picture}\n\n{}\n{crossings}", table.render())
+        let tables = table.below("") + &crossings.below("");
+        format!("**{title}** In the cells: {y}.\n\n{picture}\n\n{tables}")
     };
     let maps: String = view.maps.iter().map(each).collect();
     if maps.is_empty() { maps } else { heading("maps", "## Maps") + &maps }

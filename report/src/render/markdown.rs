@@ -60,7 +60,7 @@ impl Table {
         self.lines.push(cells.into());
     }
 
-    pub fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.lines.len() == 2
     }
 
@@ -72,6 +72,11 @@ impl Table {
             format!("| {} |\n", columns.iter().map(|at| cells[*at].as_str()).collect::<Vec<_>>().join(" | "))
         };
         self.lines.iter().map(line).collect()
+    }
+
+    /// The same between some words and an empty line; nothing of a table without rows.
+    pub fn below(&self, words: &str) -> String {
+        if self.is_empty() { String::new() } else { format!("{words}{}\n", self.render()) }
     }
 
     /// The table for a terminal, all columns right.

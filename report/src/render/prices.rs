@@ -69,9 +69,6 @@ fn table(
 
 /// The prices of a study by host: a section of its evidence; nothing if none was measured.
 pub fn by_host(view: &StudyView) -> String {
-    if view.prices.is_empty() {
-        return String::new();
-    }
     let mut table = Table::new("Price | A handoff | Host | >Sync | >Async | >In place | >Blocks | Round");
     for price in &view.prices {
         let mut first = [code(&price.price.id), cell(&words(price))];
@@ -84,7 +81,7 @@ pub fn by_host(view: &StudyView) -> String {
             first = [const { String::new() }; 2];
         }
     }
-    format!("{}{}\n", heading("prices", "## Prices"), table.render())
+    table.below(&heading("prices", "## Prices"))
 }
 
 /// Prices for a terminal, all or those of the README.

@@ -84,9 +84,6 @@ pub fn by_scenario(studies: &[StudyView], view: &StudyView) -> String {
             known.push(format!("{} ({})", cell(&observed.rule.text), cell(why)));
         }
     }
-    if table.is_empty() {
-        return String::new();
-    }
     let mut seen = BTreeSet::new();
     known.retain(|said| seen.insert(said.clone()));
     let known = match known.join("; ") {
@@ -94,7 +91,7 @@ pub fn by_scenario(studies: &[StudyView], view: &StudyView) -> String {
         known => format!(" Handoffs that are known and not counted: {known}."),
     };
     let about = "[The rule](../../REPORT.md#the-rule) by scenario and host.";
-    format!("{}{about}{known}\n\n{}\n", heading("the-rule", "## The rule"), table.render())
+    table.below(&format!("{}{about}{known}\n\n", heading("the-rule", "## The rule")))
 }
 
 /// Whether a prediction is about an effect of the study.

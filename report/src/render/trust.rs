@@ -30,9 +30,6 @@ pub fn page(studies: &[StudyView]) -> String {
 
 /// The rounds behind a study: how much of them was run, and what else went on meanwhile.
 fn sources(origin: &Origin) -> String {
-    if origin.rounds.is_empty() {
-        return String::new();
-    }
     let mut table = Table::new(
         "Round | Host | Part | >Blocks run of planned | >Steal | >Arithmetic | >Memory | >Context switch | >Hop to the pool",
     );
@@ -49,16 +46,13 @@ fn sources(origin: &Origin) -> String {
         _ if cut == 0 => String::new(),
         rounds => format!(" {rounds} cut off by its machine and stands with its complete blocks."),
     };
-    format!("**Rounds used.** Steal is processor time that the hypervisor gave to others.{cut}\n\n{}\n", table.render())
+    table.below(&format!("**Rounds used.** Steal is processor time that the hypervisor gave to others.{cut}\n\n"))
 }
 
 /// What repeating A/A controls showed; nothing if none was repeated.
 fn calibration<'a>(studies: &'a [StudyView]) -> String {
     let of_study = |view: &'a StudyView| view.calibration.iter().map(move |found| (view.judged.study.as_str(), found));
     let calibrated: Vec<(&str, &Calibrated)> = studies.iter().flat_map(of_study).collect();
-    if calibrated.is_empty() {
-        return String::new();
-    }
     let mut table = Table::new(
         "Study | Control | >Trials | >Intervals that miss 1 | >Expected | >Wrong verdicts | >False equalities | >Smallest effect found",
     );
@@ -86,12 +80,11 @@ fn calibration<'a>(studies: &'a [StudyView]) -> String {
         let [all, none] = ["all", NOTHING].map(str::to_owned);
         table.row([all, none.clone(), trials, misses, fmt::decimals(expected, 1), wrong, equal, none]);
     }
-    format!(
+    table.below(
         "**Calibration.** Of each study the A/A control that takes the least time, one of processes, one of duets and one of memory where \
          it has them, repeated on this machine (`make calibrate`) and judged each time as a claim would be, with the next trial in the \
          place of the A/A control that sets the floor. Each *holds* and each *reversed* is wrong. An equality is false where an effect as \
-         large as the margin would have been called none. The smallest effect is the one that 9 of 10 trials would have found.\n\n{}\n",
-        table.render()
+         large as the margin would have been called none. The smallest effect is the one that 9 of 10 trials would have found.\n\n",
     )
 }
 
