@@ -68,7 +68,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
             write_whole(&folder.join("machine.json"), &format!("{}\n", serde_json::to_string_pretty(&machine)?))?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Seal { folder, cut } => done(check::seal(&folder, cut)),
+        Command::Seal { folder, cut } => check::seal(&folder, cut).map(|()| ExitCode::SUCCESS).map_err(all),
         Command::Check { paths, studies } => check_all(&paths, studies.as_deref()),
         Command::Verdicts { from, study, claim } => {
             let studies = some_of(judged(&check::read(&from.results)?, &from)?, study.as_slice(), &from)?;
@@ -229,8 +229,4 @@ fn exit(is_well: bool) -> ExitCode {
 /// Several errors as one, of a line each.
 fn all(errors: Vec<crate::error::Error>) -> Error {
     Error::msg(errors.into_iter().map(|error| error.to_string()).collect::<Vec<_>>().join("\nreport: "))
-}
-
-fn done(result: Result<(), Vec<crate::error::Error>>) -> Result<ExitCode, Error> {
-    result.map(|()| ExitCode::SUCCESS).map_err(all)
 }

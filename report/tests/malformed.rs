@@ -132,7 +132,7 @@ fn claims_that_name_what_is_not_there_are_refused() {
     let elsewhere = cause("C1.published") + "\nmetric = \"peak_rss_kib\"\nratio = \"a / b\"\nscenarios = [\"small\"]";
     let own = "kind = \"equal\"\nmetric = \"peak_rss_kib\"\nratio = \"a / b\"\nscenarios = [\"big\"]";
     for change in [
-        [own, &elsewhere, "id = \"C2\"", "in small, where that is not measured"],
+        [own, &elsewhere, "id = \"C2\"", "measured in small, where it is"],
         ["id = \"C2\"", "id = \"C1\"", "id = \"C1\"", "stands twice"],
         ["id = \"fast\"", "id = \"C2\"", "id = \"C2\"", "stands twice"],
         ["figure = 50.0", "further = [{ id = \"C2\", text = \"x\" }]", "id = \"C2\"", "stands twice"],
@@ -147,7 +147,7 @@ fn a_cause_of_processes_explains_no_duet_and_the_other_way_round() {
     let own = |replicate: &str, of: &str| format!("published = {{ replicate = \"{of}\", {cause}\"{replicate}\" }}] }}");
     for (replicate, of) in [("process", "duet"), ("duet", "process")] {
         let what = format!(
-            "C1 (as published) has a cause, locks, that explains none of its effect: it has replicate = \"{replicate}\", the effect \"{of}\""
+            "C1 (as published) has a cause, locks, that explains nothing: no effect has replicate = \"{replicate}\" like its own"
         );
         refuse_claims(["published = {}", &own(replicate, of), C1, &what]);
         let both = support::CLAIMS.replacen("published = {}", &own(of, of), 1);
@@ -157,7 +157,7 @@ fn a_cause_of_processes_explains_no_duet_and_the_other_way_round() {
         assert!(Claims::parse(&support::CLAIMS.replacen("published = {}", &counter, 1), "claims.toml").is_ok());
     }
     let claim = "kind = \"cause\"\nexplains = \"C1.published\"\nreplicate = \"duet\"";
-    let what = "C2 explains 'C1', which is no ratio with replicate = \"duet\" like its own";
+    let what = "C2 explains 'C1', but no effect has replicate = \"duet\" like its own";
     refuse_claims(["kind = \"equal\"", claim, "id = \"C2\"", what]);
 }
 
@@ -177,7 +177,12 @@ fn causes_need_words_and_evidence() {
         ["at_least = 9\n", "at_least = 9\nmargin = 0.1\n", C1, "'margin', which means nothing"],
         ["faults_count", "faults", "id = \"C1\"", "does not end in a unit"],
         ["arm = \"a\"\nat_least = 9\n", "", C1, "a ratio of its own"],
-        ["arm = \"a\"\nat_least = 9", "ratio = \"a / c\"\nscenarios = [\"small\"]", C1, "in small, where"],
+        [
+            "arm = \"a\"\nat_least = 9",
+            "ratio = \"a / c\"\nscenarios = [\"small\"]",
+            C1,
+            "measured in small, where it is",
+        ],
     ] {
         refuse("claims.toml", &with, Claims::parse, change);
     }

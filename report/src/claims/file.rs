@@ -170,11 +170,16 @@ fn band([lo, hi]: [f64; 2]) -> Result<Band, String> {
     (lo < hi).then_some(Band { lo, hi }).ok_or_else(what)
 }
 
-/// A scenario of `control` that none of `effects` has in the same profile: blocks of two scenarios are no pairs.
-fn elsewhere<'a>(control: &'a Quantity, effects: &[&Quantity]) -> Option<&'a String> {
+/// Why `control` shares no pairs with any of `effects`, in words: single processes and duets make none, nor do blocks of two scenarios.
+fn unpaired(control: &Quantity, effects: &[&Quantity]) -> Option<String> {
+    let alike: Vec<_> = effects.iter().filter(|effect| effect.replicate == control.replicate).collect();
+    if alike.is_empty() {
+        return Some(format!("no effect has replicate = \"{}\" like its own", control.replicate.into_str()));
+    }
     PROFILES.iter().filter(|profile| control.is_measured(profile)).find_map(|profile| {
-        let is_there = |scenario: &&String| effects.iter().any(|effect| effect.scenarios(profile).contains(scenario));
-        control.scenarios(profile).iter().find(|scenario| !is_there(scenario))
+        let is_there = |scenario: &&String| alike.iter().any(|effect| effect.scenarios(profile).contains(scenario));
+        let scenario = control.scenarios(profile).iter().find(|scenario| !is_there(scenario))?;
+        Some(format!("no effect is measured in {scenario}, where it is"))
     })
 }
 
@@ -392,13 +397,8 @@ impl Table {
             if !names_arms {
                 return Err(name("is a control arm: it needs a ratio of its own, or at_least or at_most".to_owned()));
             }
-            if quantity.replicate != effect.replicate {
-                let [own, its] = [&quantity, effect].map(|quantity| quantity.replicate.into_str());
-                let what = format!("explains none of its effect: it has replicate = \"{own}\", the effect \"{its}\"");
-                return Err(name(what));
-            }
-            if let Some(scenario) = elsewhere(&quantity, &[effect]) {
-                return Err(name(format!("explains an effect in {scenario}, where that is not measured")));
+            if let Some(what) = unpaired(&quantity, &[effect]) {
+                return Err(name(format!("explains nothing: {what}")));
             }
         }
         Ok(Cause { short, text, quantity, bound })
@@ -466,7 +466,6 @@ impl Theirs {
         (table.ours, table.but) = (None, None);
         let quantity = |mut table: Table| {
             let quantity = table.quantity().map_err(|what| format!("has mirrors of which one {what}"))?;
-            // The metric, say, may be inherited where the arm's is another.
             refuse(&table.keys()).map(|()| quantity)
         };
         let theirs = quantity(table)?;
@@ -598,14 +597,8 @@ impl Claims {
             Some(Asked::Absent(_)) => return Some(format!(", which is absent {}", form.in_words())),
             None => return Some(", which is no claim or further test of this file".to_owned()),
         };
-        let ratios = parts.iter().map(|part| &part.quantity).filter(|effect| effect.is_ratio());
-        let alike: Vec<&Quantity> = ratios.filter(|effect| effect.replicate == control.replicate).collect();
-        if alike.is_empty() {
-            let own = control.replicate.into_str();
-            return Some(format!(", which is no ratio with replicate = \"{own}\" like its own"));
-        }
-        let scenario = elsewhere(control, &alike)?;
-        Some(format!(" in {scenario}, where that is not measured"))
+        let effects = parts.iter().map(|part| &part.quantity).filter(|effect| effect.is_ratio());
+        unpaired(control, &effects.collect::<Vec<_>>()).map(|what| format!(", but {what}"))
     }
 }
 
