@@ -28,7 +28,7 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Print the test cases that a profile runs: in quick only what is judged, and what takes half a second at most and no build of its own
+    /// Print the test cases that a profile runs: in quick only what is judged
     Cases {
         /// Folder with claims.toml, and with cases.tsv as the study lists it
         folder: PathBuf,

@@ -190,7 +190,7 @@ fn make_plan(folder: &Path, asked: &PlanMeta, trials: Option<u16>) -> Result<(St
     let plan = plan(&cases, &claims, TomlFile { name: &name("claims.toml"), text: &claims_text }, &meta)?;
     meta.hash = plan_file::hash(&claims_text, &cases_text, &plan_file::to_tsv(&plan.runs));
     meta.planned_s = plan.planned_s;
-    meta.memory_passes = selection::passes(&meta);
+    meta.memory_passes = selection::passes(&claims, &meta);
     write_whole(&folder.join("cases.tsv"), &cases_text)?;
     write_whole(&folder.join("plan.tsv"), &plan_file::to_tsv(&plan.runs))?;
     write_whole(&folder.join("plan.json"), &meta.to_text())?;

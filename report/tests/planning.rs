@@ -170,9 +170,9 @@ fn selected(arguments: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn quick_leaves_out_what_nobody_judges_and_takes_long_or_a_build_of_its_own() {
+fn quick_leaves_out_what_nobody_judges() {
     let all = ["big a", "big b", "big b@aa", "big b@slow", "big c", "small a", "small b"];
-    assert_eq!(selected(&["--profile", "quick"]), ["big a", "big b", "big b@aa", "big b@slow", "small a"]);
+    assert_eq!(selected(&["--profile", "quick"]), ["big a", "big b", "big b@aa", "big b@slow"]);
     assert_eq!(selected(&["--profile", "full"]), all);
     assert_eq!(selected(&["--profile", "smoke"]), all);
 }

@@ -142,7 +142,7 @@ pub(crate) fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> 
 /// plan.json is of these files.
 fn meta_against_files(folder: &Folder, file: &Path) -> Vec<Error> {
     let Folder { meta, claims, cases, texts, .. } = folder;
-    let (passes, said) = (selection::passes(meta), meta.memory_passes);
+    let (passes, said) = (selection::passes(claims, meta), meta.memory_passes);
     let promised = selection::memory_passes(cases, claims, meta);
     let is_all_there = folder.runs.len() >= folder.plan.len() && folder.memory.len() >= promised.len();
     let is_profile = ["smoke", "quick", "full", ORIGINALS].contains(&meta.profile.as_str());

@@ -9,31 +9,22 @@ use crate::folder::cases::{self, Case};
 use crate::folder::plan_file::{self, PlanMeta, PlannedRun};
 use crate::folder::{load, read_meta};
 
-/// What the quick profile runs though nothing in claims.toml asks for it takes at most so long, in seconds: a figure that nobody judges
-/// is worth half a second of a user's time, but no build.
-const UNASKED_S: f64 = 0.5;
-
 /// A test case by scenario and arm.
 type Named = (String, String);
 
-/// The test cases that a whole measurement runs: all of them, but in quick only those that something in `claims` asks for, and short ones of the
-/// release build or of one that these need; with `judged` only what is asked for, in any profile.
+/// The test cases that a whole measurement runs: in quick, and with `judged` in any profile, those that something in `claims` asks for, else all.
 pub(crate) fn run(cases: &[Case], claims: &Claims, profile: &str, judged: bool) -> Vec<Named> {
     let asked = claims.blocks(profile);
-    let is_asked = |case: &&Case| asked.contains_key(&named(case));
-    let mut built: BTreeSet<&str> = cases.iter().filter(is_asked).map(|case| case.build.as_str()).collect();
-    built.insert("release");
-    let is_cheap = |case: &Case| case.seconds <= UNASKED_S && built.contains(case.build.as_str());
-    let is_free = |case: &Case| !judged && (profile != "quick" || is_cheap(case));
-    cases.iter().filter(|case| is_free(case) || is_asked(case)).map(named).collect()
+    let is_run = |case: &&Case| (profile != "quick" && !judged) || asked.contains_key(&named(case));
+    cases.iter().filter(is_run).map(named).collect()
 }
 
-/// How many passes under GNU time follow from a plan's profile and part: a calibration makes none, nor does smoke, which judges
-/// nothing.
-pub fn passes(meta: &PlanMeta) -> usize {
+/// How many passes under GNU time follow from a plan's profile and part: a calibration makes none, nor do smoke, which judges
+/// nothing, and goals alone, which are judged by what the arms say of themselves.
+pub fn passes(claims: &Claims, meta: &PlanMeta) -> usize {
     let of_profile = match meta.profile.as_str() {
         "quick" => 1,
-        "full" => 3,
+        "full" if !claims.claims.is_empty() => 3,
         _ => 0,
     };
     if meta.calibration.is_some() { 0 } else { of_profile }
@@ -67,7 +58,7 @@ pub fn memory_passes(cases: &[Case], claims: &Claims, meta: &PlanMeta) -> Vec<Pl
         };
         cases.iter().filter(is_checked).map(of_pass)
     };
-    (0..passes(meta)).flat_map(pass).collect()
+    (0..passes(claims, meta)).flat_map(pass).collect()
 }
 
 /// How many runs of a folder's plan make what is to be measured first.

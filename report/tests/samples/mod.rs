@@ -105,7 +105,7 @@ impl Samples {
     pub fn judge_alone(&self, claims: &str) -> JudgedStudy {
         let claims = parsed(claims);
         let round = self.round(&claims, "toy/round", "quick");
-        judge::study(&claims, &[&round], &[&round])
+        JudgedStudy { goals: judge::goals(&claims, &[&round]), ..judge::study(&claims, &[&round], &[&round]) }
     }
 
     /// A round on host 0 with these samples, of one layout, that was asked the claims.
