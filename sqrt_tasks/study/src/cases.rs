@@ -135,12 +135,28 @@ const fn few(count: usize, grows: Grows) -> Setting {
 /// A part of the published roots each, for duets, which tell more by many short turns than by few long ones: half of them, of which starting threads or
 /// a runtime takes less than a hundredth. In a debug build, whose roots take longer, a tenth is enough.
 const fn parts(count: usize, part: usize, grows: Grows) -> Setting {
-    Setting::Tasks(Tasks { count, grows, len: PUBLISHED_LEN / part, rounds: 1, work: COLLECT, clock: false, alone: false })
+    Setting::Tasks(Tasks {
+        count,
+        grows,
+        len: PUBLISHED_LEN / part,
+        rounds: 1,
+        work: COLLECT,
+        clock: false,
+        alone: false,
+    })
 }
 
 /// What is counted in cycles.
 const fn cycles(count: usize) -> Setting {
-    Setting::Tasks(Tasks { count, grows: Grows::Never, len: PUBLISHED_LEN, rounds: 1, work: VECTOR, clock: true, alone: false })
+    Setting::Tasks(Tasks {
+        count,
+        grows: Grows::Never,
+        len: PUBLISHED_LEN,
+        rounds: 1,
+        work: VECTOR,
+        clock: true,
+        alone: false,
+    })
 }
 
 /// Tasks that do nothing, in rounds: with all of them at once, most of the time would be page faults of their memory.

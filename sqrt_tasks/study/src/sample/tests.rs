@@ -59,7 +59,9 @@ fn the_duration_of_a_task_alone_does_not_depend_on_how_many_tasks_and_threads_th
             ticks.set(ticks.get() + 1);
             Duration::from_millis(ticks.get() * 8)
         };
-        Bench { tasks, executor: Executor::StaticSplit, threads, cores: Cores { threads: 2, physical: 2 }, job }.alone_s(now).unwrap()
+        Bench { tasks, executor: Executor::StaticSplit, threads, cores: Cores { threads: 2, physical: 2 }, job }
+            .alone_s(now)
+            .unwrap()
     };
     for (count, threads) in [(1, 1), (4, 1), (4, 64), (100, 64)] {
         assert!((alone(count, threads) - 0.008).abs() < 1e-9, "{count} tasks on {threads} threads");
