@@ -68,7 +68,7 @@ fn draw<'a>(lines: impl Iterator<Item = Line<'a>>) -> String {
         canvas.text(PADDING, y, "No claim has been measured yet.", Style::QUIET);
         return canvas.finish(y + PADDING, title, "No claim has been measured yet.");
     }
-    let note = "Each dot, square or ring is a host; the axis is logarithmic.";
+    let note = "Each dot, square or ring is a host. Right of 1 an effect goes the way that was claimed; the axis is logarithmic.";
     let y = heading(&mut canvas, title, Some(note.to_owned())) + 8.0;
     let top = legend(&mut canvas, y) + 8.0;
     let axis = axis(&lines);

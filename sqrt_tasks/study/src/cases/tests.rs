@@ -33,7 +33,6 @@ fn two_cores_have_the_tasks_that_a_scenario_names_and_more_cores_have_enough_for
         ("dev_2", [2, 2, 4, 16, 64]),
         ("n_8", [8, 8, 14, 27, 107]),
         ("n_24", [24, 24, 24, 32, 64]),
-        ("n_96", [96, 96, 96, 96, 128]),
         ("half_1", [1; 5]),
         ("half_4", [4, 4, 8, 32, 128]),
         ("dev_part_4", [4, 4, 8, 32, 128]),
