@@ -139,6 +139,8 @@ measure() {
   hyperfine=$(find_hyperfine) || die "no hyperfine from 1.15 to 2.0 was found: run make setup"
   open_record
   interruption_note="interrupted: $record is kept, the same command goes on from there"
+  # It was ended after the seal, before it was moved.
+  if [ -f "$record/SHA256SUMS" ]; then seal; return; fi
   runs=$(count_lines "$record/plan.tsv")
   [ -z "$first" ] || runs=$("$report" first "$record")
   prepare

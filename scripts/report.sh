@@ -7,7 +7,7 @@ source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/report.sh [--answers | --prices | --maps] [--into FOLDER] STUDY...
+usage: scripts/report.sh [--answers | --prices | --maps | --goals] [--into FOLDER] STUDY...
 What was measured first of a study that is still being measured is part of the report until the rest is there.
 --answers prints the answers at the end, --prices what one handoff costs, --maps the maps of these studies. --into writes below FOLDER instead of the repository.
 Exit codes: 0 done, 1 done, but some runs failed, 2 could not write the report.
@@ -19,7 +19,7 @@ main() {
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
-      --answers | --prices | --maps) printed=${1#--} ;;
+      --answers | --prices | --maps | --goals) printed=${1#--} ;;
       --into) [ $# -gt 1 ] || die '--into takes a folder'; into=$2; shift ;;
       -*) usage >&2; exit 2 ;;
       *) break ;;

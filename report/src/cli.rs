@@ -139,6 +139,8 @@ pub enum Printed {
     Prices,
     /// What each design costs around the published settings, and where one passes another
     Maps,
+    /// How far the crates are from their aims
+    Goals,
 }
 
 /// What is judged, and by what.

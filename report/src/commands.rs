@@ -89,6 +89,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
                     Printed::Answers => render::answers_in_text(&studies),
                     Printed::Prices => render::prices_in_text(&studies, false),
                     Printed::Maps => render::maps_in_text(&studies),
+                    Printed::Goals => render::goals_in_text(&studies),
                 })?;
             }
             Ok(exit(is_well))

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 
 use crate::page::view::StudyView;
 
-pub use answers::in_text as answers_in_text;
+pub use answers::{goals_in_text, in_text as answers_in_text};
 pub use maps::in_text as maps_in_text;
 pub use parts::EVIDENCE;
 pub use prices::in_text as prices_in_text;

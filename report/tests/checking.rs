@@ -528,7 +528,7 @@ fn logs_that_cannot_be_unpacked_are_found() {
         (|bytes| bytes.extend(b"more"), "cannot unpack"),
         (|bytes| *bytes = b"{\"run\":\"toy-0001\"}\n".to_vec(), "invalid gzip header"),
         // A mebibyte in a few bytes, over and over.
-        (|bytes| *bytes = gzip(&" ".repeat(1 << 20)).repeat(257), "it unpacks to over 256 MiB"),
+        (|bytes| *bytes = gzip(&" ".repeat(1 << 20)).repeat(257), "its text has over 256 MiB"),
     ];
     for (change, what) in changes {
         let (_results, folder) = sealed();

@@ -336,7 +336,7 @@ pub fn seal(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
     sums.retain(|name, _| !packed::LOGS.contains(&name.as_str()));
     write_whole(&path.join(manifest::NAME), &manifest::to_text(&sums))?;
     // Last of all: whoever is ended before this seals once more.
-    packed::LOGS.iter().try_for_each(|log| Ok(files::remove_if_there(&path.join(log))?))
+    Ok(packed::drop_plain(path)?)
 }
 
 /// Adds the seal that is missing if the measurement was ended between a line and its seal; with `cut` drops what follows the last

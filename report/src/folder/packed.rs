@@ -1,6 +1,6 @@
 //! runs.jsonl and memory.jsonl as they lie in a folder: plain while a measurement is under way, with `.gz` behind their names in a sealed round.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -35,20 +35,38 @@ pub(crate) fn read(folder: &Path, name: &str) -> Result<String, Error> {
         Ok(text)
     };
     let text = unpack().map_err(|source| Error::io("unpack", &path, source))?;
-    let is_bomb = text.len() as u64 > MOST_MIB << 20;
-    if is_bomb { Err(Error::file(path, format!("it unpacks to over {MOST_MIB} MiB"))) } else { Ok(text) }
+    refuse_bomb(&text, &path)?;
+    Ok(text)
 }
 
 /// Writes the logs of `folder` compressed beside the plain ones. The same text gives the same bytes: there is neither a name nor a time in them.
 pub(crate) fn pack(folder: &Path) -> Result<(), Error> {
     for plain in LOGS.map(|name| folder.join(name)).into_iter().filter(|plain| plain.exists()) {
+        let text = files::read(&plain)?;
+        // Nobody could read it again.
+        refuse_bomb(&text, &plain)?;
         let compress = || {
             let mut packed = GzEncoder::new(Vec::new(), Compression::best());
-            packed.write_all(&fs::read(&plain)?)?;
+            packed.write_all(text.as_bytes())?;
             packed.finish()
         };
         let packed = compress().map_err(|source| Error::io("compress", &plain, source))?;
         write_whole(&plain.with_extension("jsonl.gz"), &packed)?;
     }
     Ok(())
+}
+
+/// Removes the plain logs of `folder` once the compressed ones and all else that is in it have reached the disk.
+pub(crate) fn drop_plain(folder: &Path) -> Result<(), Error> {
+    let sync = |path: &Path| File::open(path)?.sync_all();
+    let synced = files::entries(folder)?.into_keys().map(|name| folder.join(name)).chain([folder.to_owned()]);
+    for path in synced {
+        sync(&path).map_err(|source| Error::io("sync", &path, source))?;
+    }
+    LOGS.iter().try_for_each(|log| files::remove_if_there(&folder.join(log)))
+}
+
+fn refuse_bomb(text: &str, path: &Path) -> Result<(), Error> {
+    let is_bomb = text.len() as u64 > MOST_MIB << 20;
+    if is_bomb { Err(Error::file(path, format!("its text has over {MOST_MIB} MiB"))) } else { Ok(()) }
 }

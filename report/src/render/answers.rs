@@ -9,8 +9,8 @@ use super::parts::{EVIDENCE, some};
 use super::{REPORT, prices};
 use crate::claims::Form;
 use crate::fmt::{self, anchor};
-use crate::judge::figures;
-use crate::judge::judged::{Row, Verdict};
+use crate::judge::figures::{self, or_nothing};
+use crate::judge::judged::{JudgedGoal, Row, Verdict};
 use crate::page::sentence::{Piece, Sentence, What};
 use crate::page::view::StudyView;
 use crate::page::{Answer, Document};
@@ -146,6 +146,19 @@ pub fn in_text(studies: &[StudyView]) -> String {
         }
     }
     text + &prices::in_text(studies, true)
+}
+
+/// The goals of all studies for a terminal, those that were measured.
+pub fn goals_in_text(studies: &[StudyView]) -> String {
+    let line = |goal: &JudgedGoal, row: &Row| {
+        let figure = or_nothing(row.estimate.as_ref().map(|_| figures::estimate(row)), |figure| figure);
+        format!("  {}: {}, {}: {figure} ({}), aim {}\n", goal.id, goal.text, row.scenario, row.verdict, goal.bound)
+    };
+    let of_study = |view: &StudyView| {
+        let rows = view.judged.goals.iter().flat_map(|goal| goal.rows.iter().map(move |row| line(goal, row)));
+        format!("{}\n{}", view.page.title, rows.collect::<String>())
+    };
+    studies.iter().map(of_study).collect()
 }
 
 /// The table of a study's goals.

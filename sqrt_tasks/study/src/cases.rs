@@ -213,7 +213,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     ]),
     // Of few tasks one thread ends a task later than the other.
     Scenario::new("n_24", few(24, ToCores), &[
-        quick(1.75, "sys_thread_1"), quick(0.94, "sys_thread_cores"),
+        quick(1.75, "sys_thread_1 sys_thread_1@aa"), quick(0.94, "sys_thread_cores"),
         quick(0.7, "sum_1"), quick(0.43, "reuse_large_1"), quick(0.37, "sum_cores reuse_large_cores"),
     ]),
     Scenario::new("n_200", tasks(200), &[

@@ -231,8 +231,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         full(0.47, ENGINES_AS_PUBLISHED),
     ]),
     rows("rows_600100", 600_100).arms(&[
-        measured(0.1, "sync"),
-        full(0.1, "sync@aa"),
+        measured(0.1, "sync sync@aa"),
         measured(0.17, "async sync_pipelined"),
         full(0.56, ENGINES_AS_PUBLISHED),
     ]),
@@ -252,8 +251,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         full(0.83, ENGINES_AS_PUBLISHED),
     ]),
     rows("rows_1000100", 1_000_100).arms(&[
-        measured(0.2, "sync"),
-        full(0.2, "sync@aa"),
+        measured(0.2, "sync sync@aa"),
         measured(0.33, "async sync_pipelined"),
         full(0.92, ENGINES_AS_PUBLISHED),
     ]),
@@ -278,8 +276,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         full(1.28, ENGINES_AS_PUBLISHED),
     ]),
     rows("rows_1500100", 1_500_100).arms(&[
-        measured(0.27, "sync"),
-        full(0.27, "sync@aa"),
+        measured(0.27, "sync sync@aa"),
         measured(0.46, "async sync_pipelined"),
         full(1.37, ENGINES_AS_PUBLISHED),
     ]),
@@ -375,10 +372,13 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         full(0.47, "async_multi_thread_batched_4096 sync_batched_4096"),
     ]),
     three_files("files_3x100k_allocations", 100_000).built("variant-allocations").arms(&[always(0.12, "sync async")]),
-    whole_test("test_3x20k_debug", 20_000)
-        .arms(&[always(1.4, ENGINES_AS_PUBLISHED), measured(1.4, "async_as_published_batched_4096")]),
+    whole_test("test_3x20k_debug", 20_000).arms(&[
+        always(1.4, ENGINES_AS_PUBLISHED),
+        measured(1.4, "sync_as_published@aa async_as_published_batched_4096"),
+    ]),
     whole_test("test_3x1m_debug", 1_000_000).arms(&[
         full(40.0, ENGINES_AS_PUBLISHED),
+        full(40.0, "sync_as_published@aa"),
         full(40.0, PUBLISHED_CONTROLS),
         originals(40.0, ENGINES_AS_PUBLISHED),
         originals(40.0, THEIRS),
@@ -390,7 +390,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     clients("clients_16000", 16_000).arms(&[measured(3.8, "spawn_threads"), measured(0.1, "spawn_tasks")]),
     clients("clients_19000", 19_000).arms(&[measured(4.5, "spawn_threads"), measured(0.11, "spawn_tasks")]),
     Place::new("tcp_100_large", Setting::Tcp(Tcp { connections: 100, rate: RATE, state_rows: 500_000 }))
-        .arms(&[always(1.7, "threads tokio"), full(2.2, "threads@aa null")]),
+        .arms(&[always(1.7, "threads tokio"), measured(1.7, "threads@aa"), full(2.2, "null")]),
     tcp("tcp_100", 100, RATE).arms(&[measured(1.6, "threads tokio tokio_current null"), measured(7.7, "pool")]),
     tcp("tcp_1000", 1_000, RATE).arms(&[
         always(1.9, "threads"),
