@@ -17,7 +17,7 @@ use crate::page::view::StudyView;
 /// Limits of every measurement here, whatever the study.
 const THREATS: [&str; 4] = [
     "Other guests of a virtual machine take processor time, caches, memory bandwidth and disk. What the controls cannot tell from them is *unclear*.",
-    "Few cores understate what more win: threads and tasks take turns that would run side by side elsewhere. The threats to each study say which answers more cores would change.",
+    "More cores may show gains that two cannot: threads and tasks take turns that would run side by side elsewhere. The threats to each study say which answers that would change.",
     "The code is rewritten: a difference may come from that.",
     "Inputs are generated from two or three seeds. They have the published shape, not the variety of real data.",
 ];
