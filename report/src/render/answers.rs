@@ -184,5 +184,6 @@ pub fn goals(view: &StudyView) -> String {
         }
     }
     let others: Vec<String> = others.iter().map(|goal| code(&goal.id)).collect();
-    table.render() + &if others.is_empty() { String::new() } else { format!("\nNot tested: {}.\n", others.join(", ")) }
+    let others = if others.is_empty() { String::new() } else { format!("Not tested: {}.", others.join(", ")) };
+    (table.below("") + &others).trim_end().to_owned() + "\n"
 }
