@@ -389,8 +389,11 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     clients("clients_10000", 10_000).arms(&[always(2.4, "spawn_threads"), always(0.08, "spawn_tasks")]),
     clients("clients_16000", 16_000).arms(&[measured(3.8, "spawn_threads"), measured(0.1, "spawn_tasks")]),
     clients("clients_19000", 19_000).arms(&[measured(4.5, "spawn_threads"), measured(0.11, "spawn_tasks")]),
-    Place::new("tcp_100_large", Setting::Tcp(Tcp { connections: 100, rate: RATE, state_rows: 500_000 }))
-        .arms(&[always(1.7, "threads tokio"), measured(1.7, "threads@aa"), full(2.2, "null")]),
+    Place::new("tcp_100_large", Setting::Tcp(Tcp { connections: 100, rate: RATE, state_rows: 500_000 })).arms(&[
+        always(1.7, "threads tokio"),
+        measured(1.7, "threads@aa"),
+        full(2.2, "null"),
+    ]),
     tcp("tcp_100", 100, RATE).arms(&[measured(1.6, "threads tokio tokio_current null"), measured(7.7, "pool")]),
     tcp("tcp_1000", 1_000, RATE).arms(&[
         always(1.9, "threads"),
