@@ -151,7 +151,7 @@ pub fn in_text(studies: &[StudyView]) -> String {
 /// The goals of all studies for a terminal, those that were measured.
 pub fn goals_in_text(studies: &[StudyView]) -> String {
     let line = |goal: &JudgedGoal, row: &Row| {
-        let figure = or_nothing(row.estimate.as_ref().map(|_| figures::estimate(row)), |figure| figure);
+        let figure = or_nothing(row.estimate, |_| figures::estimate(row));
         format!("  {}: {}, {}: {figure} ({}), aim {}\n", goal.id, goal.text, row.scenario, row.verdict, goal.bound)
     };
     let of_study = |view: &StudyView| {

@@ -1,13 +1,14 @@
 //! What cases are on machines of 1 to 64 cores.
 
 use study_kit::Profile;
+use study_kit::case::find;
 
 use super::*;
 
 const CORES: [usize; 5] = [1, 2, 4, 16, 64];
 
 fn setting(scenario: &str) -> Tasks {
-    let found = SCENARIOS.iter().find(|listed| listed.name == scenario).expect("it is listed");
+    let found = find(SCENARIOS, scenario).expect("it is listed");
     let Setting::Tasks(tasks) = found.setting else { panic!("{scenario} has no tasks") };
     tasks
 }

@@ -9,7 +9,7 @@ use super::*;
 
 /// What `arm` comes to, were these the cores.
 fn observed(name: &str, arm: &str, threads: usize, physical: usize) -> Observation {
-    let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name).unwrap();
+    let scenario = find(SCENARIOS, name).unwrap();
     let case = TestCase { scenario, setting: &scenario.setting, arm, handicap: 1.0, seed: 0 };
     Bench::new(&case, Cores { threads, physical }).unwrap().sample(&case).unwrap()
 }
