@@ -19,7 +19,7 @@ use crate::page::{Answer, Document};
 const WIDTH: usize = 86;
 
 /// What a picture of claims is, for who cannot see it.
-pub const CLAIMS: &str = "![Claims about ratios, as published and fair, a mark per host]";
+pub const CLAIMS: &str = "![Claims about ratios, a mark per host]";
 
 /// The first block of the README: the one conclusion, a row per study, and where they were measured.
 pub fn block(studies: &[StudyView]) -> String {
@@ -29,10 +29,7 @@ pub fn block(studies: &[StudyView]) -> String {
 /// The second one: the chart, and for each study why it is so.
 pub fn why(studies: &[StudyView]) -> String {
     let why = studies.iter().filter_map(of_study).collect::<Vec<_>>().join("\n");
-    format!(
-        "In the chart a host is a dot where the claim holds, a square where it does not, a ring where that is unclear:\n\n\
-         {CLAIMS}(charts/claims.svg)\n\n{why}"
-    )
+    format!("{CLAIMS}(charts/claims.svg)\n\n{why}")
 }
 
 /// A row per study: what they said, what their set-up shows, what is left at equal work, and what to do.

@@ -121,8 +121,8 @@ fn lead(studies: &[StudyView]) -> String {
     let is_ranged = priced(studies).any(|(_, price)| price.hosts.len() > 1);
     let and_range = if is_ranged { "; thresholds are ranges over hosts" } else { "" };
     format!(
-        "A handoff passes work or data to another thread or task. These are the costs of one on [{}]({EVIDENCE}MACHINES.md) with their confidence intervals{and_range}. \
-         The cost of the same work in place is subtracted.",
+        "A handoff passes work or data to another thread or task. These are its costs beyond those of the same work in place, \
+         on [{}]({EVIDENCE}MACHINES.md) with confidence intervals{and_range}.",
         cell(host_name(studies))
     )
 }

@@ -17,7 +17,7 @@ use crate::page::view::StudyView;
 /// Limits of every measurement here, whatever the study.
 const THREATS: [&str; 4] = [
     "Other guests of a virtual machine take processor time, caches, memory bandwidth and disk. What the controls cannot tell from them is *unclear*.",
-    "More cores may show gains that two cannot: threads and tasks take turns that would run side by side elsewhere. The threats to each study say which answers that would change.",
+    "More cores may show gains that two cannot: threads and tasks take turns that would run side by side elsewhere.",
     "The code is rewritten: a difference may come from that.",
     "Inputs are generated from two or three seeds. They have the published shape, not the variety of real data.",
 ];
@@ -37,9 +37,11 @@ fn head(studies: &[StudyView]) -> String {
     let contents = bullets(prices.into_iter().chain(studies.iter().map(of_study)));
     format!(
         "# Async or not: five published comparisons, measured again\n\n{contents}\
-         *As published* is the authors' set-up with its flaws, *fair* is equal work on equal resources. A figure is the range over hosts in the authors' unit, and \
-         beneath it stands the [verdict](docs/METHODOLOGY.md#verdicts). *Here* is the newest host's figure with its confidence interval: the fair one, if there is one. *Outside* marks a \
-         published figure outside of the range. Read on: [how we measure](docs/METHODOLOGY.md), [controls](docs/evidence/TRUST.md), [machines](docs/evidence/MACHINES.md).\n"
+         *As published* is the authors' set-up with its flaws, *fair* is equal work on equal resources. A figure is the range over hosts, and \
+         beneath it stands the [verdict](docs/METHODOLOGY.md#verdicts) with the hosts that decide it; hosts that it does not count were not asked. \
+         *Here* is the newest host's figure with its confidence interval: the fair one, if there is one. *Outside* marks a published figure outside of the range. \
+         The evidence at each study's end has set-ups, hosts, the authors' own code, causes and tables. \
+         Read on: [how we measure](docs/METHODOLOGY.md), [controls](docs/evidence/TRUST.md), [machines](docs/evidence/MACHINES.md).\n"
     )
 }
 
@@ -67,13 +69,14 @@ fn study(view: &StudyView) -> String {
     out.push_str(&headed("### What the original really measured", &bullets(&page.measured)));
     if !view.judged.claims.is_empty() {
         let chart = format!("{}(charts/{})", answers::CLAIMS, charts::claims_of(view));
-        let forms = page.forms.as_deref().map(|forms| format!("{}\n\n", prose(forms))).unwrap_or_default();
-        let _ = write!(out, "### Claims\n\n{forms}{}\n{chart}\n\n", claims(view));
+        let forms = page.forms.as_deref().map(|forms| format!("{} ", prose(forms))).unwrap_or_default();
+        let hosts = view.hosts().count();
+        let _ = write!(out, "### Claims\n\n{forms}Hosts in all: {hosts}.\n\n{}\n{chart}\n\n", claims(view));
     }
     out.push_str(&maps::section(view));
     out.push_str(&headed("### What to do", &bullets(answers::advice(view))));
     out.push_str(&headed("### Threats", &bullets(&page.limits)));
-    let _ = writeln!(out, "[Evidence]({EVIDENCE}{study}.md): set-ups, hosts, the authors' own code, causes, tables.");
+    let _ = writeln!(out, "[Evidence]({EVIDENCE}{study}.md)");
     out
 }
 
