@@ -14,7 +14,7 @@ use crate::page::view::StudyView;
 pub fn section(view: &StudyView) -> String {
     let each = |judged: &JudgedMap| {
         let host = view.origin.name(judged.hosts[0].host);
-        let said = |(sentence, figure)| format!("{sentence} ({host}: {figure}.)");
+        let said = |(sentence, figure)| format!("{sentence} {host}: {figure}.");
         format!("{}\n\n{}", picture(view, judged, ""), bullets(judged.sentences().map(said)))
     };
     headed("### Map", &view.maps.iter().map(each).collect::<String>())

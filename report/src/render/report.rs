@@ -16,10 +16,10 @@ use crate::page::view::StudyView;
 
 /// Limits of every measurement here, whatever the study.
 const THREATS: [&str; 4] = [
-    "Other guests of a virtual machine take processor time, caches, memory bandwidth and disk. What the controls cannot tell from them is *unclear*.",
-    "More cores may show gains that two cannot: threads and tasks take turns that would run side by side elsewhere.",
+    "Other guests of a virtual machine disturb. What the controls cannot tell from that is *unclear*.",
+    "More cores may show gains that two cannot.",
     "The code is rewritten: a difference may come from that.",
-    "Inputs are generated from two or three seeds. They have the published shape, not the variety of real data.",
+    "Inputs are generated. They have the published shape, not the variety of real data.",
 ];
 
 /// The report over the studies that have been measured, in the order given.
@@ -37,10 +37,10 @@ fn head(studies: &[StudyView]) -> String {
     let contents = bullets(prices.into_iter().chain(studies.iter().map(of_study)));
     format!(
         "# Async or not: five published comparisons, measured again\n\n{contents}\
-         *As published* is the authors' set-up with its flaws, *fair* is equal work on equal resources. A figure is the range over hosts, and \
-         beneath it stands the [verdict](docs/METHODOLOGY.md#verdicts) with the hosts that decide it; hosts that it does not count were not asked. \
-         *Here* is the newest host's figure with its confidence interval: the fair one, if there is one. *Outside* marks a published figure outside of the range. \
-         The evidence at each study's end has set-ups, hosts, the authors' own code, causes and tables. \
+         *As published* is the authors' set-up with its flaws, *fair* is equal work on equal resources. A figure is the range over hosts. \
+         Beneath it stands the [verdict](docs/METHODOLOGY.md#verdicts) with the hosts that decide it; a host that it does not count was not asked. \
+         *Here* is the newest host's figure with its confidence interval, the fair one if there is one. *Outside* marks a published figure outside of the range. \
+         The evidence behind the links has hosts, causes and the authors' own code. \
          Read on: [how we measure](docs/METHODOLOGY.md), [controls](docs/evidence/TRUST.md), [machines](docs/evidence/MACHINES.md).\n"
     )
 }
