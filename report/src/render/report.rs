@@ -32,7 +32,7 @@ pub fn page(studies: &[StudyView]) -> String {
 
 /// Title, contents, and how to read the tables.
 fn head(studies: &[StudyView]) -> String {
-    let of_study = |view: &StudyView| format!("[{}](#{})", view.page.title, anchor(&view.judged.study, ""));
+    let of_study = |view: &StudyView| format!("[{}](#{})", view.judged.study, anchor(&view.judged.study, ""));
     let prices = studies.iter().any(|view| !view.prices.is_empty()).then(|| "[Prices](#prices)".to_owned());
     let contents = bullets(prices.into_iter().chain(studies.iter().map(of_study)));
     format!(
@@ -40,7 +40,6 @@ fn head(studies: &[StudyView]) -> String {
          *As published* is the authors' set-up with its flaws, *fair* is equal work on equal resources. A figure is the range over hosts. \
          Beneath it stands the [verdict](docs/METHODOLOGY.md#verdicts) with the hosts that decide it; a host that it does not count was not asked. \
          *Here* is the newest host's figure with its confidence interval, the fair one if there is one. *Outside* marks a published figure outside of the range. \
-         The evidence behind the links has hosts, causes and the authors' own code. \
          Read on: [how we measure](docs/METHODOLOGY.md), [controls](docs/evidence/TRUST.md), [machines](docs/evidence/MACHINES.md).\n"
     )
 }
