@@ -43,9 +43,8 @@ pub fn section(studies: &[StudyView]) -> String {
     let chart = "\n![Overhead against work between two handoffs](charts/rule.svg)\n";
     let missing: Vec<String> = missing.into_iter().map(|name| format!("No price yet: {name}")).collect();
     format!(
-        "{}Handoffs add their number times the price of one; \
-         of two parts that run side by side, the longer decides, and both pay it. This predicts {agree} of {} effects \
-         within 25 % of their logarithm, or within 5 points if they are below 20 %.\n\n{}{}{}",
+        "{}Each handoff adds its price. Of two parts that run side by side the longer decides, and both pay. \
+         This predicts {agree} of {} effects within 25 % of their logarithm, or within 5 points if they are below 20 %.\n\n{}{}{}",
         heading("the-rule", "## The rule"),
         found.len(),
         table.render(),
