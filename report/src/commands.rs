@@ -37,7 +37,13 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
             let (listed, cases) = load(&folder, "cases.tsv", cases::parse)?;
             print(&cases::lines_of(&listed, &plan::chosen(&cases, &claims, profile.into(), judged)))
         }
-        Command::Passes { folder } => print(&promised_passes(&folder)?),
+        Command::Passes { folder } => {
+            let (promised, listed) = (plan::promised(&folder)?, files::read(&folder.join("cases.tsv"))?);
+            let line = |PlannedRun { run, case, .. }: &PlannedRun| {
+                format!("{}\t{}", run.trim_start_matches("memory-"), cases::lines_of(&listed, &[case.named()]))
+            };
+            print(&promised.iter().map(line).collect::<String>())
+        }
         Command::First { folder } => print(&format!("{}\n", plan::first(&folder)?)),
         Command::Append(what) => {
             let failure = append::run(&what)?;
@@ -106,16 +112,6 @@ pub fn report(error: &Error) -> ExitCode {
     }
     eprintln!("report: {error:#}");
     ExitCode::from(COULD_NOT_RUN)
-}
-
-/// The passes under GNU time that the plan of a folder promises, one per line.
-fn promised_passes(folder: &Path) -> Result<String, Error> {
-    let (promised, listed) = (plan::promised(folder)?, files::read(&folder.join("cases.tsv"))?);
-    let line = |PlannedRun { run, case, .. }: &PlannedRun| {
-        let pass = run.trim_start_matches("memory-");
-        format!("{pass}\t{}", cases::lines_of(&listed, &[case.named()]))
-    };
-    Ok(promised.iter().map(line).collect())
 }
 
 /// Writes the plan of every folder and prints it below the study's name, with what all take together at the end.

@@ -17,6 +17,7 @@ use crate::claims::{
 use crate::error::Error;
 use crate::files::{TomlFile, chosen, in_line};
 use crate::fmt::unit_of;
+use crate::folder::cases::is_made_of;
 
 /// The profiles that judge.
 const PROFILES: [&str; 2] = ["quick", "full"];
@@ -220,8 +221,7 @@ impl<'a> Keys<'a> {
 
 /// An id that links and file names hold.
 pub(super) fn check_kebab(id: &str) -> Result<(), String> {
-    let is_kebab = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-    let is_name = id.split('-').all(|word| !word.is_empty() && is_kebab(word));
+    let is_name = id.split('-').all(|word| is_made_of(word, b'-'));
     is_name.then_some(()).ok_or_else(|| format!("{id} is no id: write it in small letters with hyphens between words"))
 }
 

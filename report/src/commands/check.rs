@@ -250,8 +250,8 @@ fn unlike(folder: &Folder) -> Vec<Error> {
     let mut firsts: BTreeMap<(&str, String), &Record> = BTreeMap::new();
     let mut findings = BTreeMap::new();
     let pairs = |record: &Record| record.pairs.as_ref().map_or(0, Vec::len);
+    let is_due = |metric: &&String| !is_summary(metric) || asked.contains(metric.as_str());
     let lacking = |has: &Record, lacks: &Record| {
-        let is_due = |metric: &&String| !is_summary(metric) || asked.contains(metric.as_str());
         let metric = has.metrics.keys().filter(is_due).find(|metric| !lacks.metrics.contains_key(*metric))?;
         Some(format!("{} has no {metric}, {} has", lacks.run, has.run))
     };

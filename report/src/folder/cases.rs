@@ -42,7 +42,7 @@ impl Case {
     }
 }
 
-fn is_made_of(text: &str, more: u8) -> bool {
+pub(crate) fn is_made_of(text: &str, more: u8) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == more)
 }
 
