@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
+use strum::{Display, IntoStaticStr, VariantArray, VariantNames};
 
 use self::handoffs::{Price, Rule};
 use self::map::Map;
 use self::rules::{Band, Direction};
 use crate::files::Schema;
 
-pub(crate) use self::quantity::most_blocks;
-pub use self::quantity::{Better, Of, Quantity, Replicate};
+pub use self::quantity::{Of, Quantity, Replicate};
 
 pub(crate) mod file;
 pub mod handoffs;
@@ -19,40 +18,42 @@ pub mod map;
 mod quantity;
 pub mod rules;
 
-/// What claims.toml says.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claims {
     pub schema: Schema,
     pub study: String,
-    /// Seconds that the plan of a profile may take, by profile and `_s`.
-    #[serde(default)]
-    pub budget: BTreeMap<String, f64>,
+    pub budget: Option<Budget>,
     /// What is measured first, by id: what the table of README shows.
     #[serde(default)]
     pub first: Vec<String>,
     /// The metrics of each scope: what one number of a metric is of, if not of the whole process.
     #[serde(default)]
     pub scope: BTreeMap<String, Vec<String>>,
-    #[serde(default, rename = "claim")]
+    #[serde(default, rename = "claim", deserialize_with = "file::all")]
     pub claims: Vec<Claim<Asked>>,
     /// The A/A controls that the parts of the claims ask for, and the planted ones.
     #[serde(default, rename = "planted", deserialize_with = "file::planted")]
     pub controls: Vec<ControlCase>,
-    #[serde(default, rename = "goal")]
+    #[serde(default, rename = "goal", deserialize_with = "file::all")]
     pub goals: Vec<Goal>,
-    #[serde(default, rename = "price")]
+    #[serde(default, rename = "price", deserialize_with = "file::all")]
     pub prices: Vec<Price>,
-    #[serde(default, rename = "rule")]
+    #[serde(default, rename = "rule", deserialize_with = "file::all")]
     pub rules: Vec<Rule>,
-    #[serde(default, rename = "map")]
+    #[serde(default, rename = "map", deserialize_with = "file::all")]
     pub maps: Vec<Map>,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Budget {
+    pub quick_s: f64,
+}
+
 /// One of the two forms in which every claim is judged; by name as page.toml and JSON say it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "lowercase")]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray, VariantNames)]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Form {
     /// The author's set-up with its flaws.
@@ -62,7 +63,6 @@ pub enum Form {
 }
 
 impl Form {
-    /// The form as a heading or label.
     pub fn in_words(self) -> &'static str {
         match self {
             Form::Published => "as published",
@@ -75,7 +75,6 @@ impl Form {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim<T> {
     pub id: String,
-    /// As its authors put it.
     pub text: String,
     /// The published figure, as printed.
     pub original: String,
@@ -92,18 +91,15 @@ pub struct Further<T> {
     pub form: T,
 }
 
-/// What a form asks.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Asked {
     /// Nothing, because the form makes no sense.
     Absent(String),
-    /// Nothing yet.
     Pending(String),
     /// Tests that judge it together: the worst verdict is its verdict.
     Parts(Vec<Part>),
 }
 
-/// One test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
     /// What tells it from the other parts; empty if there are none.
@@ -130,38 +126,34 @@ pub struct Mirrors {
     pub but: Option<(String, Quantity)>,
 }
 
-/// How a claim is judged.
 #[derive(Debug, Clone, PartialEq, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Kind {
-    /// A difference.
     Ratio,
-    /// No difference.
     Equal,
     /// A value or ratio within an asserted range, or beyond an asserted bound.
     Band(Band),
     /// How a value changes with another metric.
-    Slope { x: String, aim: Aim },
-    /// Another claim's effect has this cause.
+    Slope {
+        x: String,
+        aim: Aim,
+    },
+    /// The effect of the claim, or further test, `explains` has this cause.
     Cause {
-        /// Id of the claim, or further test, whose effect is explained.
         explains: String,
         form: Form,
     },
-    /// A criterion is met in more than a share of the blocks.
+    /// A block's value meets `bound` in more than a share of the blocks.
     Outcome {
-        /// What a block's value must meet.
         bound: Band,
         share: f64,
     },
-    /// A difference in every scenario.
     Every,
 }
 
 /// The unit in which a ratio is printed: that of the authors.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize, EnumString, VariantNames)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
 pub enum Unit {
     /// Percent up to three times, times beyond.
     #[default]
@@ -170,18 +162,15 @@ pub enum Unit {
     Percent,
     /// The second side against the first: 1.25 is "-20 %".
     Inverse,
-    /// 8.2 is "8.2 times".
     Times,
 }
 
-/// What is claimed of a slope.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Aim {
     Band(Band),
     Direction(Direction),
 }
 
-/// A cause that the report may state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cause {
     pub short: String,
@@ -191,7 +180,6 @@ pub struct Cause {
     pub bound: Option<Band>,
 }
 
-/// An A/A or planted control.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ControlCase {
     pub id: String,
@@ -202,7 +190,6 @@ pub struct ControlCase {
     pub quantity: Quantity,
 }
 
-/// One of our own aims.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Goal {
     pub id: String,
@@ -212,7 +199,6 @@ pub struct Goal {
 }
 
 impl Asked {
-    /// Its tests; none if nothing is asked, or nothing yet.
     pub fn parts(&self) -> &[Part] {
         match self {
             Asked::Parts(parts) => parts,
@@ -226,22 +212,17 @@ impl Part {
     pub fn has_floor(&self) -> bool {
         matches!(self.kind, Kind::Ratio | Kind::Every | Kind::Equal) && (self.quantity.is_ratio() || self.aa.is_some())
     }
-}
 
-impl Mirrors {
-    /// All that is measured of it.
     fn quantities(&self) -> impl Iterator<Item = &Quantity> {
-        [&self.theirs, &self.ours].into_iter().chain(self.but.as_ref().map(|(_, theirs)| theirs))
-    }
-
-    /// The same, to be changed.
-    fn quantities_mut(&mut self) -> impl Iterator<Item = &mut Quantity> {
-        [&mut self.theirs, &mut self.ours].into_iter().chain(self.but.as_mut().map(|(_, theirs)| theirs))
+        let causes = self.causes.iter().map(|cause| &cause.quantity);
+        let mirrors = self.mirrors.iter().flat_map(|Mirrors { theirs, ours, but }| {
+            [theirs, ours].into_iter().chain(but.as_ref().map(|(_, theirs)| theirs))
+        });
+        [&self.quantity].into_iter().chain(causes).chain(mirrors)
     }
 }
 
 impl<T> Claim<T> {
-    /// What there is of it in a form.
     pub fn form(&self, form: Form) -> &T {
         match form {
             Form::Published => &self.published,
@@ -283,17 +264,10 @@ impl Claim<Asked> {
 }
 
 impl Claims {
-    /// The claim called `id`.
-    pub fn claim(&self, id: &str) -> Option<&Claim<Asked>> {
-        self.claims.iter().find(|claim| claim.id == id)
-    }
-
-    /// The control called `id`.
     pub fn control(&self, id: &str) -> Option<&ControlCase> {
         self.controls.iter().find(|control| control.id == id)
     }
 
-    /// The A/A control that a part asks for.
     pub fn aa(&self, part: &Part) -> Option<&ControlCase> {
         self.controls.iter().find(|control| part.aa.as_ref().is_some_and(|asked| asked.is_like(control)))
     }
@@ -328,17 +302,12 @@ impl Claims {
 
     /// Every quantity that is measured, with the name of what needs it.
     pub fn quantities(&self) -> impl Iterator<Item = (&str, &Quantity)> {
-        let claims = self.parts().flat_map(|(id, part)| {
-            let causes = part.causes.iter().map(|cause| &cause.quantity);
-            let mirrors = part.mirrors.iter().flat_map(Mirrors::quantities);
-            std::iter::once(&part.quantity).chain(causes).chain(mirrors).map(move |quantity| (id, quantity))
-        });
+        let claims = self.parts().flat_map(|(id, part)| part.quantities().map(move |quantity| (id, quantity)));
         let controls = self.controls.iter().map(|control| (control.id.as_str(), &control.quantity));
         let goals = self.goals.iter().map(|goal| (goal.id.as_str(), &goal.quantity));
-        let prices = self.prices.iter();
         let prices =
-            prices.flat_map(|price| price.sides.iter().map(move |(_, quantity)| (price.id.as_str(), quantity)));
-        let maps = self.maps.iter().flat_map(|map| map.quantities().map(move |quantity| (map.id.as_str(), quantity)));
+            self.prices.iter().flat_map(|price| price.sides.iter().map(move |(_, of)| (price.id.as_str(), of)));
+        let maps = self.maps.iter().flat_map(|map| map.quantities().map(move |of| (map.id.as_str(), of)));
         claims.chain(controls).chain(goals).chain(prices).chain(maps)
     }
 
@@ -346,18 +315,16 @@ impl Claims {
     /// scenarios, arms, metric, replicate and margin; what explains or guards a test, whoever asked for it.
     #[must_use]
     pub fn asked_in(&self, round: &Claims, profile: &str) -> Claims {
-        let blocks_of = |quantity: &Quantity, others: &mut dyn Iterator<Item = &Quantity>| -> BTreeMap<String, usize> {
+        let take = |quantity: &mut Quantity, others: &mut dyn Iterator<Item = &Quantity>| {
             let same = others.filter(|other| other.asks_as(quantity, profile));
             let most = same.filter_map(|other| other.blocks.get(profile)).max();
-            most.map(|blocks| (profile.to_owned(), *blocks)).into_iter().collect()
+            quantity.blocks = most.map(|blocks| (profile.to_owned(), *blocks)).into_iter().collect();
         };
-        let anybody = |quantity: &mut Quantity| {
-            quantity.blocks = blocks_of(quantity, &mut round.quantities().map(|(_, other)| other));
-        };
+        let of_anybody = |quantity: &mut Quantity| take(quantity, &mut round.quantities().map(|(_, other)| other));
         let mut claims = self.clone();
         for Claim { id, published, fair, further, .. } in &mut claims.claims {
-            let own = round.claim(id);
-            let of = |form| own.map_or(Vec::new(), |own| own.form(form).parts().iter().collect::<Vec<_>>());
+            let own = round.claims.iter().find(|own| own.id == *id);
+            let of = |form| own.map_or(Vec::new(), |own| own.form(form).parts().iter().collect());
             // A further test is counted nowhere: it may have been a form of the claim before.
             let all: Vec<&Part> = own.into_iter().flat_map(Claim::parts).map(|(_, part)| part).collect();
             let forms = [(published, of(Form::Published)), (fair, of(Form::Fair))].into_iter();
@@ -365,20 +332,21 @@ impl Claims {
                 let Asked::Parts(parts) = asked else { continue };
                 for Part { margin, quantity, causes, mirrors, .. } in parts {
                     let alike = own.iter().filter(|other| other.margin.to_bits() == margin.to_bits());
-                    quantity.blocks = blocks_of(quantity, &mut alike.map(|other| &other.quantity));
-                    causes.iter_mut().map(|cause| &mut cause.quantity).for_each(anybody);
-                    mirrors.iter_mut().flat_map(Mirrors::quantities_mut).for_each(anybody);
+                    take(quantity, &mut alike.map(|other| &other.quantity));
+                    causes.iter_mut().map(|cause| &mut cause.quantity).for_each(of_anybody);
+                    if let Some(Mirrors { theirs, ours, but }) = mirrors {
+                        [theirs, ours].into_iter().chain(but.as_mut().map(|(_, theirs)| theirs)).for_each(of_anybody);
+                    }
                 }
             }
         }
-        for control in &mut claims.controls {
-            let same = round.controls.iter().filter(|other| other.planted == control.planted);
-            control.quantity.blocks = blocks_of(&control.quantity, &mut same.map(|other| &other.quantity));
+        for ControlCase { planted, quantity, .. } in &mut claims.controls {
+            let same = round.controls.iter().filter(|other| other.planted == *planted);
+            take(quantity, &mut same.map(|other| &other.quantity));
         }
-        claims.goals.iter_mut().map(|goal| &mut goal.quantity).for_each(anybody);
-        let sides = claims.prices.iter_mut().flat_map(|price| &mut price.sides);
-        sides.map(|(_, quantity)| quantity).for_each(anybody);
-        claims.maps.iter_mut().flat_map(Map::asked_mut).for_each(anybody);
+        claims.goals.iter_mut().map(|goal| &mut goal.quantity).for_each(of_anybody);
+        claims.prices.iter_mut().flat_map(|price| &mut price.sides).for_each(|(_, quantity)| of_anybody(quantity));
+        claims.maps.iter_mut().flat_map(Map::asked_mut).for_each(of_anybody);
         claims
     }
 
@@ -386,20 +354,25 @@ impl Claims {
     pub fn first_scenarios(&self, profile: &str) -> BTreeSet<&str> {
         let parts = self.parts().filter(|(id, _)| self.first.iter().any(|first| first == id));
         let quantities = parts.flat_map(|(_, part)| {
-            std::iter::once(&part.quantity).chain(self.guards(part).map(|control| &control.quantity))
+            [&part.quantity].into_iter().chain(self.guards(part).map(|control| &control.quantity))
         });
         let prices = self.prices.iter().filter(|price| price.is_in_readme);
         let prices = prices.flat_map(|price| price.sides.iter().map(|(_, quantity)| quantity));
         let maps = self.maps.iter().filter(|map| self.first.contains(&map.id)).flat_map(Map::quantities);
-        (quantities.chain(prices).chain(maps))
-            .filter(|of| of.is_measured(profile))
-            .flat_map(|of| of.scenarios(profile))
-            .map(String::as_str)
-            .collect()
+        let measured = quantities.chain(prices).chain(maps).filter(|of| of.is_measured(profile));
+        measured.flat_map(|of| of.scenarios(profile)).map(String::as_str).collect()
     }
 
     /// How many blocks of each test case (scenario and arm) `profile` needs.
     pub fn blocks(&self, profile: &str) -> BTreeMap<(String, String), usize> {
-        most_blocks(profile, self.quantities().filter_map(|(_, of)| Some((of, *of.blocks.get(profile)?))))
+        let mut needed = BTreeMap::new();
+        let asked = self.quantities().filter_map(|(_, of)| Some((of, *of.blocks.get(profile)?)));
+        for (case, blocks) in
+            asked.flat_map(|(of, blocks)| of.cases(profile).into_iter().map(move |case| (case, blocks)))
+        {
+            let most: &mut usize = needed.entry(case).or_default();
+            *most = blocks.max(*most);
+        }
+        needed
     }
 }

@@ -25,7 +25,6 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Print the test cases that a profile runs: in quick only what is judged
@@ -40,49 +39,28 @@ pub enum Command {
         judged: bool,
     },
     /// Print the passes under GNU time that a plan promises: the number of the pass, and the line of cases.tsv
-    Passes {
-        /// Folder that is being measured
-        folder: PathBuf,
-    },
+    Passes { folder: PathBuf },
     /// Print how many runs of a plan make what is measured first
-    First {
-        /// Folder that is being measured
-        folder: PathBuf,
-    },
+    First { folder: PathBuf },
     /// Fix the runs of a profile and their order, before anything is measured, and print the cases, blocks and seconds
     Plan {
         /// Folders with claims.toml and cases.tsv
         #[arg(required = true)]
         folders: Vec<PathBuf>,
-        /// How much is run
-        #[arg(long)]
-        profile: Profile,
-        /// Seed from which the order follows
-        #[arg(long)]
-        seed: u64,
-        /// How many layouts of its code each build has: the blocks take them in turn
-        #[arg(long, default_value = "1")]
-        layouts: NonZeroU16,
-        /// Only these scenarios, separated by commas: a part of what the authors' own code is compared in, which no budget binds
-        #[arg(long, value_delimiter = ',', value_name = "SCENARIO")]
-        only: Option<Vec<String>>,
-        /// Only the cheapest A/A controls, all their blocks so many times: what calibrates the method on this machine
-        #[arg(long, value_name = "TRIALS", conflicts_with = "only", value_parser = clap::value_parser!(u16).range(1..))]
-        calibrate: Option<u16>,
+        #[command(flatten)]
+        asked: PlanArgs,
     },
     /// Add what came of a command to a folder that is being measured; exit 1: as a failure, 2: not added
     #[command(subcommand)]
     Append(Append),
     /// Write machine.json from facts: lines of name, value and reason, separated by tabs
     Machine {
-        /// The folder
         folder: PathBuf,
         /// The facts; of two with one name the last counts, and an empty value is null
         facts: PathBuf,
     },
     /// Check that a measured folder is complete and write its manifest
     Seal {
-        /// The folder
         folder: PathBuf,
         /// Keep the blocks that are complete of a measurement that its machine cut off
         #[arg(long)]
@@ -101,7 +79,6 @@ pub enum Command {
     Verdicts {
         #[command(flatten)]
         from: Basis,
-        /// Only this study
         #[arg(long)]
         study: Option<String>,
         /// Only this claim: here, over the hosts and published
@@ -130,7 +107,25 @@ pub enum Command {
     },
 }
 
-/// What a rendering prints at its end.
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    /// How much is run
+    #[arg(long)]
+    pub profile: Profile,
+    /// Seed from which the order follows
+    #[arg(long)]
+    pub seed: u64,
+    /// How many layouts of its code each build has: the blocks take them in turn
+    #[arg(long, default_value = "1")]
+    pub layouts: NonZeroU16,
+    /// Only these scenarios, separated by commas: a part of what the authors' own code is compared in, which no budget binds
+    #[arg(long, value_delimiter = ',', value_name = "SCENARIO")]
+    pub only: Option<Vec<String>>,
+    /// Only the cheapest A/A controls, all their blocks so many times: what calibrates the method on this machine
+    #[arg(long, value_name = "TRIALS", conflicts_with = "only", value_parser = clap::value_parser!(u16).range(1..))]
+    pub calibrate: Option<u16>,
+}
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Printed {
     /// What became of what is quoted, and the prices of README.md: a screen
@@ -143,7 +138,6 @@ pub enum Printed {
     Goals,
 }
 
-/// What is judged, and by what.
 #[derive(Debug, Args)]
 pub struct Basis {
     /// Folders of results
@@ -154,12 +148,10 @@ pub struct Basis {
     pub studies: PathBuf,
 }
 
-/// What is added.
 #[derive(Debug, Subcommand)]
 pub enum Append {
     /// The next run of the plan, to runs.jsonl
     Runs {
-        /// The folder
         folder: PathBuf,
         /// Id of the run
         #[arg(long)]
@@ -172,15 +164,12 @@ pub enum Append {
     },
     /// The next pass under GNU time, to memory.jsonl
     Memory {
-        /// The folder
         folder: PathBuf,
         /// Number of the pass, from 0
         #[arg(long)]
         pass: u32,
-        /// Scenario of the test case
         #[arg(long)]
         scenario: String,
-        /// Arm of the test case
         #[arg(long)]
         arm: String,
         #[command(flatten)]

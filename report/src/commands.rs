@@ -11,56 +11,47 @@ use anyhow::{Context, Error, anyhow};
 use self::check::Checked;
 use crate::claims::Claims;
 use crate::claims::file::ORIGINALS;
-use crate::cli::{Append, Basis, Command, Printed};
+use crate::cli::{Basis, Command, PlanArgs, Printed};
 use crate::files::{self, Schema, TomlFile, write_whole};
-use crate::folder::cases;
+use crate::folder::cases::{self, Case};
 use crate::folder::load;
 use crate::folder::machine::Machine;
 use crate::folder::plan_file::{self, Calibration, PlanMeta, PlannedRun};
 use crate::output::print;
 use crate::page::view::StudyView;
-use crate::plan::selection;
-use crate::plan::{Plan, cheapest_controls, plan};
+use crate::plan::{self, Plan, cheapest_controls, plan};
 use crate::{fmt, render};
 
 mod append;
 pub mod check;
 mod publish;
 
-const FOUND_FAULTS: u8 = 1;
 const COULD_NOT_RUN: u8 = 2;
 
-/// Carries out `command` and says how to exit.
-///
-/// # Errors
-/// If it could not run.
+/// Carries out `command` and says how to exit; an error if it could not run.
 pub fn run(command: Command) -> Result<ExitCode, Error> {
     match command {
-        Command::Plan { folders, profile, seed, layouts, only, calibrate } => {
-            let asked = PlanMeta {
-                schema: Schema,
-                study: String::new(),
-                profile: <&str>::from(profile).to_owned(),
-                seed,
-                layouts: layouts.into(),
-                // Sorted and once each, so that the order in which they were typed does not matter.
-                only: only.map(|names| BTreeSet::from_iter(names).into_iter().collect()),
-                calibration: None,
-                hash: String::new(),
-                planned_s: 0.0,
-                memory_passes: 0,
-                cut: false,
-            };
-            make_plans(&folders, &asked, calibrate)
-        }
+        Command::Plan { folders, asked } => make_plans(&folders, &asked),
         Command::Cases { folder, profile, judged } => {
             let (_, claims) = load(&folder, "claims.toml", Claims::parse)?;
             let (listed, cases) = load(&folder, "cases.tsv", cases::parse)?;
-            print(&cases::lines_of(&listed, &selection::run(&cases, &claims, profile.into(), judged)))
+            print(&cases::lines_of(&listed, &plan::chosen(&cases, &claims, profile.into(), judged)))
         }
-        Command::Passes { folder } => print(&promised_passes(&folder)?),
-        Command::First { folder } => print(&format!("{}\n", selection::first(&folder)?)),
-        Command::Append(what) => append(what),
+        Command::Passes { folder } => {
+            let (promised, listed) = (plan::promised(&folder)?, files::read(&folder.join("cases.tsv"))?);
+            let line = |PlannedRun { run, case, .. }: &PlannedRun| {
+                format!("{}\t{}", run.trim_start_matches("memory-"), cases::lines_of(&listed, &[case.named()]))
+            };
+            print(&promised.iter().map(line).collect::<String>())
+        }
+        Command::First { folder } => print(&format!("{}\n", plan::first(&folder)?)),
+        Command::Append(what) => {
+            let failure = append::run(&what)?;
+            if let Some(failure) = &failure {
+                eprintln!("recorded as a failure: {failure}");
+            }
+            Ok(exit(failure.is_none()))
+        }
         Command::Machine { folder, facts } => {
             let bytes = fs::read(&facts).with_context(|| format!("cannot read {}", facts.display()))?;
             // A name in another encoding loses its accents, not the round.
@@ -110,19 +101,6 @@ fn judged(checked: &Checked, from: &Basis) -> Result<Vec<StudyView>, Error> {
     publish::studies(checked, &from.results, &from.studies).map_err(all)
 }
 
-fn append(what: Append) -> Result<ExitCode, Error> {
-    let failure = match what {
-        Append::Runs { folder, run, left, hyperfine } => append::run(&folder, &run, &left, hyperfine.as_deref())?,
-        Append::Memory { folder, pass, scenario, arm, left, time } => {
-            append::memory(&folder, pass, &scenario, &arm, &left, time.as_deref())?
-        }
-    };
-    if let Some(failure) = &failure {
-        eprintln!("recorded as a failure: {failure}");
-    }
-    Ok(exit(failure.is_none()))
-}
-
 /// Prints `error` with its causes in one line and says how to exit.
 pub fn report(error: &Error) -> ExitCode {
     // Whoever reads our output has had enough of it: that is no failure of ours.
@@ -136,21 +114,11 @@ pub fn report(error: &Error) -> ExitCode {
     ExitCode::from(COULD_NOT_RUN)
 }
 
-/// The passes under GNU time that the plan of a folder promises, one per line.
-fn promised_passes(folder: &Path) -> Result<String, Error> {
-    let (promised, listed) = (selection::promised(folder)?, files::read(&folder.join("cases.tsv"))?);
-    let line = |PlannedRun { run, case, .. }: &PlannedRun| {
-        let pass = run.trim_start_matches("memory-");
-        format!("{pass}\t{}", cases::lines_of(&listed, &[selection::named(case)]))
-    };
-    Ok(promised.iter().map(line).collect())
-}
-
 /// Writes the plan of every folder and prints it below the study's name, with what all take together at the end.
-fn make_plans(folders: &[PathBuf], asked: &PlanMeta, trials: Option<u16>) -> Result<ExitCode, Error> {
+fn make_plans(folders: &[PathBuf], asked: &PlanArgs) -> Result<ExitCode, Error> {
     let (mut runs, mut seconds, mut over) = (0, 0.0, Vec::new());
     for folder in folders {
-        let (study, plan) = make_plan(folder, asked, trials)?;
+        let (study, plan) = make_plan(folder, asked)?;
         print(&format!("{study}\n{}\n", plan.table()))?;
         over.extend(plan.over_budget().then_some(study));
         runs += plan.runs.len();
@@ -163,11 +131,24 @@ fn make_plans(folders: &[PathBuf], asked: &PlanMeta, trials: Option<u16>) -> Res
 }
 
 /// Writes the plan of a folder; its study and the plan.
-fn make_plan(folder: &Path, asked: &PlanMeta, trials: Option<u16>) -> Result<(String, Plan), Error> {
+fn make_plan(folder: &Path, asked: &PlanArgs) -> Result<(String, Plan), Error> {
     let name = |file: &str| folder.join(file).display().to_string();
     let (claims_text, claims) = load(folder, "claims.toml", Claims::parse)?;
     let (listed, mut cases) = load(folder, "cases.tsv", cases::parse)?;
-    let mut meta = PlanMeta { study: claims.study.clone(), ..asked.clone() };
+    let mut meta = PlanMeta {
+        schema: Schema,
+        study: claims.study.clone(),
+        profile: <&str>::from(asked.profile).to_owned(),
+        seed: asked.seed,
+        layouts: asked.layouts.into(),
+        // Sorted and once each, so that the order in which they were typed does not matter.
+        only: asked.only.clone().map(|names| BTreeSet::from_iter(names).into_iter().collect()),
+        calibration: None,
+        hash: String::new(),
+        planned_s: 0.0,
+        memory_passes: 0,
+        cut: false,
+    };
     if meta.only.is_some() && meta.profile != ORIGINALS {
         return Err(anyhow!("--only is of the profile originals: every other measures all that is asked of it"));
     }
@@ -177,24 +158,25 @@ fn make_plan(folder: &Path, asked: &PlanMeta, trials: Option<u16>) -> Result<(St
         return Err(anyhow!("{}: there is no scenario '{unknown}': choose of {known}", name("cases.tsv")));
     }
     cases.retain(|case| meta.holds(&case.scenario));
-    if let Some(trials) = trials {
+    if let Some(trials) = asked.calibrate {
         let controls = cheapest_controls(&claims, &cases, &meta.profile);
         if controls.is_empty() {
             return Err(anyhow!("{} has no A/A control in the profile {}", name("claims.toml"), meta.profile));
         }
         let repeated: Vec<_> = controls.iter().flat_map(|control| control.quantity.cases(&meta.profile)).collect();
-        cases.retain(|case| repeated.contains(&selection::named(case)));
+        cases.retain(|case| repeated.contains(&case.named()));
         let controls = controls.into_iter().map(|control| control.id.clone()).collect();
         meta.calibration = Some(Calibration { controls, trials: trials.into() });
     }
-    let cases_text = cases::lines_of(&listed, &cases.iter().map(selection::named).collect::<Vec<_>>());
+    let cases_text = cases::lines_of(&listed, &cases.iter().map(Case::named).collect::<Vec<_>>());
     let plan = plan(&cases, &claims, TomlFile { name: &name("claims.toml"), text: &claims_text }, &meta)?;
-    meta.hash = plan_file::hash(&claims_text, &cases_text, &plan_file::to_tsv(&plan.runs));
+    let runs = plan_file::to_tsv(&plan.runs);
+    meta.hash = plan_file::hash(&claims_text, &cases_text, &runs);
     meta.planned_s = plan.planned_s;
-    meta.memory_passes = selection::passes(&claims, &meta);
-    write_whole(&folder.join("cases.tsv"), &cases_text)?;
-    write_whole(&folder.join("plan.tsv"), &plan_file::to_tsv(&plan.runs))?;
-    write_whole(&folder.join("plan.json"), &meta.to_text())?;
+    meta.memory_passes = plan::passes(&claims, &meta);
+    for (file, text) in [("cases.tsv", &cases_text), ("plan.tsv", &runs), ("plan.json", &meta.to_text())] {
+        write_whole(&folder.join(file), text)?;
+    }
     Ok((meta.study, plan))
 }
 
@@ -224,7 +206,7 @@ fn print_findings(checked: &Checked) -> Result<bool, Error> {
 
 /// How a command that ran exits.
 fn exit(is_well: bool) -> ExitCode {
-    if is_well { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAULTS) }
+    ExitCode::from(u8::from(!is_well))
 }
 
 /// Several errors as one, of a line each.

@@ -14,7 +14,6 @@ impl Error {
         Error(format!("{}:{line}: {what}", file.as_ref().display()))
     }
 
-    /// An error of `file`, or of a folder, as a whole.
     pub fn file(file: impl AsRef<Path>, what: impl Display) -> Self {
         Error(format!("{}: {what}", file.as_ref().display()))
     }
@@ -31,7 +30,6 @@ impl From<Error> for Vec<Error> {
     }
 }
 
-/// Nothing, if nothing was found.
 pub(crate) fn none(findings: Vec<Error>) -> Result<(), Vec<Error>> {
     if findings.is_empty() { Ok(()) } else { Err(findings) }
 }

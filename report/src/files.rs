@@ -6,25 +6,16 @@ use std::fmt::Display;
 use std::fs::{self, DirEntry, FileType};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
-use std::str::FromStr;
 
-use serde::de::DeserializeOwned;
-use strum::VariantNames;
+use serde::de::{DeserializeOwned, IntoDeserializer as _};
 
 use crate::error::Error;
 pub use crate::line::Schema;
 
-/// The `T` called `name`.
-pub(crate) fn chosen<T: FromStr + VariantNames>(what: &str, name: &str) -> Result<T, String> {
-    T::from_str(name).map_err(|_| {
-        let (last, rest) = T::VARIANTS.split_last().unwrap_or((&"nothing", &[]));
-        // Some verdicts have a comma in their name.
-        let separator = if T::VARIANTS.iter().any(|name| name.contains(',')) { "; " } else { ", " };
-        format!("there is no {what} '{name}': choose {} or {last}", rest.join(separator))
-    })
+pub(crate) fn chosen<T: DeserializeOwned>(name: &str) -> Result<T, String> {
+    T::deserialize(name.into_deserializer()).map_err(|error: serde::de::value::Error| error.to_string())
 }
 
-/// Reads the text file at `path`.
 pub(crate) fn read(path: &Path) -> Result<String, Error> {
     fs::read_to_string(path).map_err(|source| Error::io("read", path, source))
 }
@@ -70,7 +61,6 @@ pub(crate) fn json<T: DeserializeOwned>(text: &str, file: impl AsRef<Path>, firs
     })
 }
 
-/// What stands in `folder`, by name.
 pub(crate) fn entries(folder: &Path) -> Result<BTreeMap<OsString, FileType>, Error> {
     let kind = |entry: io::Result<DirEntry>| entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?)));
     let entries = fs::read_dir(folder).and_then(|entries| entries.map(kind).collect());
@@ -111,37 +101,28 @@ pub(crate) fn write_whole(path: &Path, content: &(impl AsRef<[u8]> + ?Sized)) ->
 /// A TOML file, to find the line of what is wrong in it.
 #[derive(Debug, Clone, Copy)]
 pub struct TomlFile<'a> {
-    /// Its name, for messages.
     pub name: &'a str,
     pub text: &'a str,
 }
 
 impl TomlFile<'_> {
-    /// What the reader of TOML says, with its line.
     pub fn fault(&self, error: &toml::de::Error) -> Error {
-        self.error_in(error.span().map_or(0, |span| span.start), in_line(error))
-    }
-
-    /// An error at a place in the text, in bytes.
-    pub fn error_in(&self, place: usize, what: impl Display) -> Error {
-        Error::line(self.name, self.line_at(place), what)
+        Error::line(self.name, self.line_at(error.span().map_or(0, |span| span.start)), in_line(error))
     }
 
     /// An error at the first place where `needle` stands; of `key = "value"`, at the value if it is written in another way.
     pub fn error_at(&self, needle: &str, what: impl Display) -> Error {
         let value = needle.split_once("= ").map(|(_, value)| value);
         let place = self.text.find(needle).or_else(|| self.text.find(value?));
-        let line = place.map_or(1, |place| self.line_at(place));
-        Error::line(self.name, line, what)
+        Error::line(self.name, self.line_at(place.unwrap_or_default()), what)
     }
 
-    /// The line, from 1, of a place in the text.
-    pub fn line_at(&self, place: usize) -> usize {
+    /// The line, from 1, of a place in the text, in bytes.
+    fn line_at(&self, place: usize) -> usize {
         self.text[..place.min(self.text.len())].matches('\n').count() + 1
     }
 }
 
-/// The message of an error on one line.
 pub(crate) fn in_line(error: &toml::de::Error) -> String {
     error.message().trim().replace('\n', ", ")
 }

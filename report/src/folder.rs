@@ -1,6 +1,6 @@
 //! Results folders: found, read, and joined to samples.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use self::cases::Case;
@@ -31,16 +31,14 @@ pub mod seals;
 #[derive(Debug, Clone)]
 pub struct Folder {
     pub path: PathBuf,
-    /// What it was asked.
     pub claims: Claims,
     pub cases: Vec<Case>,
     pub plan: Vec<PlannedRun>,
     pub meta: PlanMeta,
-    /// What came of the runs, in the order of the plan.
     pub runs: Vec<Run>,
     pub memory: Vec<MemoryRun>,
     pub machine: Machine,
-    pub texts: Texts,
+    texts: Texts,
 }
 
 /// The text of the file `name` in `folder`, and what `parse` makes of it.
@@ -54,10 +52,6 @@ pub(crate) fn load<T, E: From<Error>>(
     Ok((text, parsed))
 }
 
-/// Reads plan.json of `folder`.
-///
-/// # Errors
-/// If it is missing or not as docs/FORMAT.md says.
 pub fn read_meta(folder: &Path) -> Result<PlanMeta, Error> {
     load(folder, "plan.json", |text, file| files::json(text, file, 1)).map(|(_, meta)| meta)
 }
@@ -67,41 +61,30 @@ pub(crate) fn faulty<T>(faults: &mut Vec<Error>, result: Result<T, impl Into<Vec
     result.map_err(|errors| faults.extend(errors.into())).ok()
 }
 
-/// The files of a folder as they stand, for what is checked by the byte.
-#[derive(Debug, Clone)]
-pub struct Texts {
-    pub claims: String,
-    pub cases: String,
-    pub plan: String,
-    pub runs: String,
-    pub seals: String,
-}
+/// The texts of a folder's files by name, as they stand, for what is checked by the byte.
+type Texts = BTreeMap<&'static str, String>;
 
 impl Folder {
     /// Reads the folder at `path`, and on after a fault.
     pub(crate) fn open(path: &Path) -> Result<Self, Vec<Error>> {
-        let mut faults = Vec::new();
-        let claims = faulty(&mut faults, load(path, "claims.toml", Claims::parse));
-        let cases = faulty(&mut faults, load(path, "cases.tsv", cases::parse));
-        let plan = faulty(&mut faults, load(path, "plan.tsv", plan_file::from_tsv));
+        let (mut texts, mut faults) = (Texts::new(), Vec::new());
         let meta = faulty(&mut faults, read_meta(path));
-        let runs = faulty(&mut faults, load(path, "runs.jsonl", runs::read_lines));
-        let seals = faulty(&mut faults, files::read(&path.join(seals::NAME)));
+        let read = &mut (path, &mut texts, &mut faults);
+        let claims = part(read, "claims.toml", Claims::parse);
+        let cases = part(read, "cases.tsv", cases::parse);
+        let plan = part(read, "plan.tsv", plan_file::from_tsv);
+        let runs = part(read, "runs.jsonl", runs::read_lines);
+        part(read, seals::NAME, |_, _| Ok::<_, Error>(()));
         // A measurement without memory passes is whole, too.
         let is_bare = !packed::place(path, "memory.jsonl").exists();
-        let memory = if is_bare { Ok(Default::default()) } else { load(path, "memory.jsonl", runs::read_lines) };
-        let memory = faulty(&mut faults, memory);
-        let machine = faulty(&mut faults, load(path, "machine.json", Machine::parse));
-        let (Some(claims), Some(cases), Some(plan), Some(runs)) = (claims, cases, plan, runs) else {
-            return Err(faults);
-        };
-        let (Some(meta), Some(seals), Some(memory), Some(machine)) = (meta, seals, memory, machine) else {
-            return Err(faults);
-        };
-        let texts = Texts { claims: claims.0, cases: cases.0, plan: plan.0, runs: runs.0, seals };
-        let (claims, cases, plan, runs) = (claims.1, cases.1, plan.1, runs.1);
-        let path = path.to_owned();
-        Ok(Folder { path, claims, cases, plan, meta, runs, memory: memory.1, machine: machine.1, texts })
+        let memory = if is_bare { Vec::new() } else { part(read, "memory.jsonl", runs::read_lines) };
+        let machine = part(read, "machine.json", Machine::parse);
+        let Some(meta) = meta.filter(|_| faults.is_empty()) else { return Err(faults) };
+        Ok(Folder { path: path.to_owned(), claims, cases, plan, meta, runs, memory, machine, texts })
+    }
+
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.texts.get(name).map_or("", String::as_str)
     }
 
     /// The last part of its path: when it was measured, and the profile.
@@ -144,7 +127,6 @@ impl Folder {
         self.plan.iter().zip(&self.runs)
     }
 
-    /// The samples of all runs that were made.
     pub fn dataset(&self) -> Dataset {
         let mut data = Dataset::default();
         for (PlannedRun { block, case, .. }, run) in self.results() {
@@ -157,6 +139,10 @@ impl Folder {
             data.add(&case.scenario, &case.arm, sample);
         }
         data
+    }
+
+    pub(crate) fn fault_in(&self, name: &str, what: String) -> Error {
+        Error::file(self.path.join(name), what)
     }
 
     /// An error of a line (from 1) of runs.jsonl.
@@ -196,6 +182,17 @@ impl Folder {
         }
         (differing, compared)
     }
+}
+
+/// One of the files that are read, whose text is kept; empty after a fault.
+fn part<T: Default, E: From<Error> + Into<Vec<Error>>>(
+    (path, texts, faults): &mut (&Path, &mut Texts, &mut Vec<Error>),
+    name: &'static str,
+    parse: fn(&str, &str) -> Result<T, E>,
+) -> T {
+    let (text, parsed) = faulty(faults, load(path, name, parse)).unwrap_or_default();
+    texts.insert(name, text);
+    parsed
 }
 
 /// Every folder at or below `path` that holds a round, sealed or not, sorted by name, which is by time; to `faults` what is neither a

@@ -10,18 +10,13 @@ use crate::fmt::anchor;
 pub(crate) mod sentence;
 pub mod view;
 
-/// The presentation of a study.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Page {
     pub schema: Schema,
-    /// Heading of the study's section.
     pub title: String,
-    /// What it is about.
     pub document: Option<Document>,
-    /// What is said of it in short.
     pub answer: Option<Answer>,
-    /// What the original really measured.
     #[serde(default)]
     pub measured: Vec<String>,
     /// What the two forms of its claims are.
@@ -32,7 +27,6 @@ pub struct Page {
     pub changed: Vec<String>,
     #[serde(default)]
     pub limits: Vec<String>,
-    /// What to do.
     #[serde(default)]
     pub advice: Vec<Sentence>,
     #[serde(default)]
@@ -41,7 +35,6 @@ pub struct Page {
     pub chart: Vec<Chart>,
 }
 
-/// The published document.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
@@ -59,13 +52,11 @@ pub struct Document {
 pub struct Answer {
     /// What the document is about, in a word.
     pub name: String,
-    /// What its authors say.
     pub said: Sentence,
     /// What their set-up shows when it is run again.
     pub setup: Sentence,
     /// What is left at equal work and resources.
     pub equal: Sentence,
-    /// What to do.
     pub so: Sentence,
     /// What the difference was instead of async, to end "the difference was something else:"; absent where it was async, or none.
     pub instead: Option<String>,
@@ -77,11 +68,7 @@ pub struct Answer {
 impl Answer {
     /// Whether its cells have a figure of this claim.
     pub fn quotes(&self, claim: &str) -> bool {
-        self.setup.claims().chain(self.equal.claims()).any(|quoted| quoted == claim)
-    }
-
-    fn sentences(&self) -> [&Sentence; 6] {
-        [&self.said, &self.setup, &self.equal, &self.so, &self.why, &self.unless]
+        self.setup.quotes(claim) || self.equal.quotes(claim)
     }
 }
 
@@ -100,10 +87,6 @@ pub struct Table {
     pub column: Vec<Column>,
 }
 
-/// The dividend of a column that each row names for itself.
-const ROW: &str = "row";
-
-/// A row of a table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableRow {
@@ -116,7 +99,6 @@ pub struct TableRow {
     pub digits: Option<usize>,
 }
 
-/// A column of a table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
@@ -129,7 +111,6 @@ pub struct Column {
     pub dividend: Option<String>,
     pub factor: Option<f64>,
     pub digits: Option<usize>,
-    /// Fixed texts, one per row, instead of values.
     pub values: Option<Vec<String>>,
 }
 
@@ -137,18 +118,17 @@ impl Column {
     /// The column with what it leaves to `row`. What both may say, the column decides.
     #[must_use]
     pub fn in_row(&self, row: &TableRow) -> Column {
-        let column = self.clone();
-        Column {
-            arm: column.arm.or_else(|| row.arm.clone()),
-            metric: column.metric.or_else(|| row.metric.clone()),
-            dividend: if column.dividend.as_deref() == Some(ROW) { row.dividend.clone() } else { column.dividend },
-            digits: column.digits.or(row.digits),
-            ..column
+        let mut column = self.clone();
+        column.arm = column.arm.or_else(|| row.arm.clone());
+        column.metric = column.metric.or_else(|| row.metric.clone());
+        column.digits = column.digits.or(row.digits);
+        if column.dividend.as_deref() == Some("row") {
+            column.dividend.clone_from(&row.dividend);
         }
+        column
     }
 }
 
-/// A chart.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chart {
@@ -159,16 +139,13 @@ pub struct Chart {
     /// Scenarios it shows; a strip shows one.
     pub scenarios: Vec<String>,
     pub arms: Vec<String>,
-    /// Metric on the value axis.
     pub metric: String,
     /// Metric on the other axis of `lines`.
     pub x: Option<String>,
-    /// Logarithmic axes; else they start at zero.
     #[serde(default)]
     pub log: bool,
 }
 
-/// Kind of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChartKind {
@@ -177,9 +154,8 @@ pub enum ChartKind {
 }
 
 impl Page {
-    /// What it says of its verdicts.
     pub fn sentences(&self) -> impl Iterator<Item = &Sentence> {
-        let answer = self.answer.iter().flat_map(Answer::sentences);
+        let answer = self.answer.iter().flat_map(|it| [&it.said, &it.setup, &it.equal, &it.so, &it.why, &it.unless]);
         answer.chain(&self.advice)
     }
 
@@ -191,46 +167,45 @@ impl Page {
         cells.filter_map(|cell| cell.metric.zip(cell.per))
     }
 
-    /// Reads page.toml; `name` stands in messages.
-    ///
-    /// # Errors
-    /// Names file and line of what is unknown, missing or inconsistent.
+    /// Reads page.toml; an error names `name` and the line of what is unknown, missing or inconsistent.
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
         let file = TomlFile { name, text };
         let page: Page = toml::from_str(text).map_err(|error| file.fault(&error))?;
-        for table in &page.table {
-            table.check(file)?;
+        for (table, column) in
+            page.table.iter().flat_map(|table| table.column.iter().map(move |column| (table, column)))
+        {
+            if let Some(what) = table.fault(column) {
+                let (at, id) = (format!("\"{}\"", column.header), &table.id);
+                return Err(file.error_at(&at, format!("column {at} of table {id} {what}")));
+            }
         }
-        for chart in &page.chart {
-            chart.check().map_err(|what| file.error_at(&format!("\"{}\"", chart.id), what))?;
+        for Chart { id, kind, scenarios, x, .. } in &page.chart {
+            let fault = match kind {
+                ChartKind::Lines if x.is_none() => "of kind lines needs x, a metric",
+                ChartKind::Strip if scenarios.len() != 1 => "of kind strip shows one scenario",
+                ChartKind::Lines | ChartKind::Strip => continue,
+            };
+            return Err(file.error_at(&format!("\"{id}\""), format!("chart \"{id}\" {fault}")));
         }
         Ok(page)
     }
 }
 
 impl Table {
-    /// Every cell has what it needs.
-    fn check(&self, file: TomlFile<'_>) -> Result<(), Error> {
-        for column in &self.column {
-            let at = format!("\"{}\"", column.header);
-            let fault = |what: String| Err(file.error_at(&at, format!("column {at} of table {} {what}", self.id)));
-            if let Some(values) = &column.values {
-                if values.len() != self.row.len() {
-                    return fault(format!("has {} values for {} rows", values.len(), self.row.len()));
-                }
-                continue;
-            }
-            for row in &self.row {
-                if column.dividend.as_deref() == Some(ROW) && row.dividend.is_none() {
-                    return fault(format!("divides what the row names, and {} names no dividend", row.label));
-                }
-                let in_row = column.in_row(row);
-                if in_row.metric.is_none() || in_row.arm.is_none() {
-                    return fault(format!("needs an arm and a metric in the row {}", row.label));
-                }
-            }
+    /// What a cell of the column lacks, in words.
+    fn fault(&self, column: &Column) -> Option<String> {
+        if let Some(values) = &column.values {
+            let what = || format!("has {} values for {} rows", values.len(), self.row.len());
+            return (values.len() != self.row.len()).then(what);
         }
-        Ok(())
+        self.row.iter().find_map(|row| {
+            let cell = column.in_row(row);
+            if column.dividend.is_some() && cell.dividend.is_none() {
+                return Some(format!("divides what the row names, and {} names no dividend", row.label));
+            }
+            let is_whole = cell.metric.is_some() && cell.arm.is_some();
+            (!is_whole).then(|| format!("needs an arm and a metric in the row {}", row.label))
+        })
     }
 }
 
@@ -238,15 +213,5 @@ impl Chart {
     /// File name of the chart: the study's name and its own, of letters, digits, dashes and underscores.
     pub fn file_name(&self, study: &str) -> String {
         format!("{}.svg", anchor(study, &self.id))
-    }
-
-    /// The chart has what its kind needs, and no more.
-    fn check(&self) -> Result<(), String> {
-        let fault = match self.kind {
-            ChartKind::Lines if self.x.is_none() => "of kind lines needs x, a metric",
-            ChartKind::Strip if self.scenarios.len() != 1 => "of kind strip shows one scenario",
-            ChartKind::Lines | ChartKind::Strip => return Ok(()),
-        };
-        Err(format!("chart \"{}\" {fault}", self.id))
     }
 }

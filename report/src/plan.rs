@@ -1,70 +1,48 @@
-//! The plan: which test case runs when, fixed before anything is measured.
+//! The plan: which test case runs when, and which once more under GNU time, fixed before anything is measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::path::Path;
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use self::selection::named;
-use crate::claims::{Claims, ControlCase, Quantity, most_blocks};
+use crate::claims::{Claims, ControlCase};
 use crate::error::Error;
 use crate::files::TomlFile;
 use crate::fmt;
-use crate::folder::cases::Case;
-use crate::folder::plan_file::{Calibration, PlanMeta, PlannedRun};
-
-pub mod selection;
+use crate::folder::cases::{self, Case};
+use crate::folder::plan_file::{self, Calibration, PlanMeta, PlannedRun};
+use crate::folder::{load, read_meta};
 
 /// Each layout of the code works on so many inputs in turn: block k of m layouts on the one with seed k / m mod this.
 const INPUT_SEEDS: u64 = 3;
 /// The most runs of a plan: more is a slip of the pen, and would take weeks.
 const MOST_RUNS: usize = 1_000_000;
 
-/// The plan of a profile.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The runs, in the order they are made.
     pub runs: Vec<PlannedRun>,
     /// What they are expected to take, in seconds.
     pub planned_s: f64,
-    /// What they may take; `None` where no budget is set.
     pub budget_s: Option<f64>,
 }
 
-/// Plans a profile from its test cases and what the claims ask of them.
+/// Plans a profile from its test cases and what the claims ask of them, which were read from `file`; what they ask and the profile does not have
+/// is an error with its line there.
 ///
 /// The arms of a block stand next to each other, because neighbours in time vary least, and in random order, because the first may differ
-/// from the last; the blocks of all scenarios are shuffled, so that slow hours hit all of them alike, but those that are asked for first come first. The blocks take the layouts in turn;
-/// an A/A twin takes the next one, so that its pairs show what layouts do.
-///
-/// # Errors
-/// If a claim names a test case that the profile does not have, or asks for too much; with its line in `file`, the claims.toml that
-/// `claims` were read from. What a partial measurement leaves out is no error of it.
+/// from the last; the blocks of all scenarios are shuffled, so that slow hours hit all of them alike, but those that are asked for first come
+/// first. The blocks take the layouts in turn; an A/A twin takes the next one, so that its pairs show what layouts do.
 pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta) -> Result<Plan, Error> {
-    let PlanMeta { profile, layouts, .. } = meta;
-    // The quantities that are calibrated, with the blocks of a trial.
-    let mut repeated: Vec<(&Quantity, usize)> = Vec::new();
-    for id in meta.calibration.iter().flat_map(|calibration| &calibration.controls) {
-        let unknown = || file.error_at(id, format!("there is no control '{id}' in {profile} to calibrate"));
-        let quantity = &claims.control(id).ok_or_else(unknown)?.quantity;
-        repeated.push((quantity, *quantity.blocks.get(profile).ok_or_else(unknown)?));
-    }
-    let needed = match &meta.calibration {
-        Some(Calibration { trials, .. }) => {
-            most_blocks(profile, repeated.iter().map(|(quantity, blocks)| (*quantity, blocks.saturating_mul(*trials))))
-        }
-        None if profile.as_str() == "smoke" => BTreeMap::new(),
-        None => claims.blocks(profile),
-    };
+    let PlanMeta { profile, layouts, calibration, .. } = meta;
+    let calibrated = calibration.as_ref().map(|what| calibrated(claims, what, profile, file)).transpose()?;
+    let claims = calibrated.as_ref().unwrap_or(claims);
+    let needed = if profile == "smoke" { BTreeMap::new() } else { claims.blocks(profile) };
     let known: BTreeSet<(&str, &str)> = cases.iter().map(Case::name).collect();
-    for (name, quantity) in claims.quantities() {
+    for (name, quantity) in claims.quantities().filter(|(_, quantity)| quantity.blocks.contains_key(profile)) {
         let fault = |what: String| Err(file.error_at(&format!("id = \"{name}\""), format!("{name} {what}")));
-        let is_meant = meta.calibration.as_ref().is_none_or(|own| own.controls.iter().any(|id| id == name));
-        if !is_meant || !quantity.blocks.contains_key(profile) {
-            continue;
-        }
         if quantity.scenarios(profile).is_empty() {
             return fault(format!("has blocks but no scenarios for the profile {profile}"));
         }
@@ -76,7 +54,7 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta
         }
     }
 
-    let times = |case: &Case| needed.get(&named(case)).copied().unwrap_or(1);
+    let times = |case: &Case| needed.get(&case.named()).copied().unwrap_or(1);
     let cases: Vec<&Case> = cases.iter().filter(|case| meta.holds(&case.scenario)).collect();
     let planned = cases.iter().fold(0_usize, |runs, case| runs.saturating_add(times(case)));
     if planned > MOST_RUNS {
@@ -91,13 +69,17 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta
     }
     let mut blocks: Vec<_> = blocks.into_iter().collect();
     blocks.shuffle(&mut rng);
-    let first = if repeated.is_empty() { claims.first_scenarios(profile) } else { BTreeSet::new() };
+    let first = claims.first_scenarios(profile);
     blocks.sort_by_key(|((scenario, _), _)| !first.contains(scenario));
-    // A trial is what a measurement would have been: its blocks stand together in time.
-    blocks.sort_by_key(|((scenario, block), _)| {
-        let is_of = |(of, _): &(&Quantity, usize)| of.scenarios(profile).iter().any(|name| name == scenario);
-        repeated.iter().position(is_of).map(|at| (at, block / repeated[at].1.max(1) as u64))
-    });
+    if let Some(Calibration { trials, .. }) = calibration {
+        // A trial is what a measurement would have been: its blocks stand together in time.
+        blocks.sort_by_key(|((scenario, block), _)| {
+            let of = |control: &ControlCase| control.quantity.scenarios(profile).iter().any(|name| name == scenario);
+            let at = claims.controls.iter().position(of)?;
+            let of_trial = claims.controls[at].quantity.blocks.get(profile)?.checked_div(*trials)?;
+            Some((at, block / of_trial.max(1) as u64))
+        });
+    }
     let mut runs = Vec::new();
     for ((_, block), mut cases) in blocks {
         cases.shuffle(&mut rng);
@@ -108,10 +90,21 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta
         }
     }
     let planned_s = runs.iter().map(|run| run.case.seconds).sum();
-    // A budget is one of everything.
-    let budget_s =
-        claims.budget.get(&format!("{profile}_s")).copied().filter(|_| meta.only.is_none() && repeated.is_empty());
-    Ok(Plan { runs, planned_s, budget_s })
+    Ok(Plan { runs, planned_s, budget_s: claims.budget.filter(|_| profile == "quick").map(|budget| budget.quick_s) })
+}
+
+/// The controls that are calibrated, with the blocks of all their trials, as claims that ask for nothing else.
+fn calibrated(claims: &Claims, what: &Calibration, profile: &str, file: TomlFile<'_>) -> Result<Claims, Error> {
+    let control = |id: &String| {
+        let mut control = claims.control(id).cloned();
+        let blocks = control.as_mut().and_then(|control| control.quantity.blocks.get_mut(profile));
+        blocks
+            .map(|blocks| *blocks = blocks.saturating_mul(what.trials))
+            .and(control)
+            .ok_or_else(|| file.error_at(id, format!("there is no control '{id}' in {profile} to calibrate")))
+    };
+    let controls = what.controls.iter().map(control).collect::<Result<_, _>>()?;
+    Ok(Claims { study: claims.study.clone(), controls, ..Claims::default() })
 }
 
 /// The A/A controls in `profile` that take the least time, so that they can be repeated most often: one of each form, which are times
@@ -119,7 +112,7 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta
 pub fn cheapest_controls<'a>(claims: &'a Claims, cases: &[Case], profile: &str) -> Vec<&'a ControlCase> {
     let seconds = |control: &ControlCase| -> f64 {
         let of_control = control.quantity.cases(profile);
-        let is_of = |case: &&Case| of_control.contains(&named(case));
+        let is_of = |case: &&Case| of_control.contains(&case.named());
         let block: f64 = cases.iter().filter(is_of).map(|case| case.seconds).sum();
         block * control.quantity.blocks.get(profile).copied().unwrap_or(0) as f64
     };
@@ -131,6 +124,56 @@ pub fn cheapest_controls<'a>(claims: &'a Claims, cases: &[Case], profile: &str) 
         claims.controls.iter().filter(is_of).min_by(|a, b| seconds(a).total_cmp(&seconds(b)))
     };
     [(false, false), (true, false), (false, true)].into_iter().filter_map(cheapest).collect()
+}
+
+/// The test cases that a whole measurement runs: in quick, and with `judged` in any profile, those that something in `claims` asks for, else all.
+pub(crate) fn chosen(cases: &[Case], claims: &Claims, profile: &str, judged: bool) -> Vec<(String, String)> {
+    let asked = claims.blocks(profile);
+    let is_run = |case: &&Case| (profile != "quick" && !judged) || asked.contains_key(&case.named());
+    cases.iter().filter(is_run).map(Case::named).collect()
+}
+
+/// How many passes under GNU time follow from a plan's profile and part: a calibration makes none, nor do smoke, which judges
+/// nothing, and goals alone, which are judged by what the arms say of themselves.
+pub fn passes(claims: &Claims, meta: &PlanMeta) -> usize {
+    let of_profile = match meta.profile.as_str() {
+        "quick" => 1,
+        "full" if !claims.claims.is_empty() => 3,
+        _ => 0,
+    };
+    if meta.calibration.is_some() { 0 } else { of_profile }
+}
+
+/// The passes under GNU time that the plan of a folder promises.
+pub fn promised(folder: &Path) -> Result<Vec<PlannedRun>, Error> {
+    let (_, claims) = load(folder, "claims.toml", Claims::parse)?;
+    let (_, cases) = load(folder, "cases.tsv", cases::parse)?;
+    Ok(memory_passes(&cases, &claims, &read_meta(folder)?))
+}
+
+/// The passes under GNU time that a plan promises, in their order: of all cases, but in quick only of those of which something in `claims`
+/// asks for memory.
+pub fn memory_passes(cases: &[Case], claims: &Claims, meta: &PlanMeta) -> Vec<PlannedRun> {
+    let profile = &meta.profile;
+    let of_memory = claims.quantities().map(|(_, quantity)| quantity).filter(|quantity| quantity.is_memory());
+    let measured = of_memory.filter(|quantity| quantity.is_measured(profile));
+    let judged: BTreeSet<(String, String)> = measured.flat_map(|quantity| quantity.cases(profile)).collect();
+    let is_checked = |case: &&Case| profile != "quick" || judged.contains(&case.named());
+    let pass = |pass: usize| {
+        let of_pass =
+            move |case: Case| PlannedRun { run: format!("memory-{pass}"), block: 0, layout: 0, seed: 0, case };
+        cases.iter().filter(is_checked).cloned().map(of_pass)
+    };
+    (0..passes(claims, meta)).flat_map(pass).collect()
+}
+
+/// How many runs of a folder's plan make what is to be measured first.
+pub fn first(folder: &Path) -> Result<usize, Error> {
+    let (_, claims) = load(folder, "claims.toml", Claims::parse)?;
+    let (_, plan) = load(folder, "plan.tsv", plan_file::from_tsv)?;
+    let meta = read_meta(folder)?;
+    let scenarios = claims.first_scenarios(&meta.profile);
+    Ok(plan.iter().take_while(|run| scenarios.contains(run.case.scenario.as_str())).count())
 }
 
 impl Plan {

@@ -7,7 +7,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use report::commands::check;
 use report::folder::plan_file::{self, PlannedRun};
-use report::folder::{manifest, seals};
+use report::folder::seals;
 use support::{
     CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, findings, forge, gzip, judging, line_of, planned, read,
     render, rendered, report, reseal, seal_blocks, sealed, temporary, usual, write,
@@ -100,7 +100,11 @@ fn lines_that_are_gone_twice_there_out_of_order_unplanned_or_torn_are_found() {
         (|lines| lines.truncate(30), 31, "toy-0031"),
         (|lines| lines.insert(5, lines[4].clone()), 6, "here stands the run toy-0005, planned is the run toy-0006"),
         (|lines| lines.swap(4, 5), 5, "planned is the run toy-0005"),
-        (|lines| lines.push(lines[0].replace("toy-0001", "toy-9999")), 34, "toy-9999 is not planned"),
+        (
+            |lines| lines.push(lines[0].replace("toy-0001", "toy-9999")),
+            34,
+            "here stands the run toy-9999, planned is nothing",
+        ),
         (|lines| lines[32].truncate(100), 33, "interrupted"),
         (|lines| lines[0] = lines[0].replacen("\"exit\":0", "\"exit\":9", 1), 1, "toy-0001 failed: exit code 9"),
     ];
@@ -142,9 +146,9 @@ fn files_that_do_not_agree_with_each_other_or_with_themselves_are_found() {
     for [name, from, to, place, what] in [
         ["claims.toml", "margin = 0.10", "margin = 0.50", "plan.json", "hash"],
         ["machine.json", "\"governor\":\"", "\"gouverneur\":\"", "machine.json", "governor is null without a reason"],
-        ["plan.json", "passes\": 1", "passes\": 0", "plan.json", "memory_passes is 0, by its profile and part it is 1"],
-        ["plan.json", "_s\": 16.5", "_s\": 1.5", "plan.json", "planned_s is 1.5, planned again it is 16.5"],
-        ["plan.json", passes, cut, "plan.json", "cut stands there, but all planned runs"],
+        ["plan.json", "passes\": 1", "passes\": 0", "plan.json", "memory_passes is 0, by what else is there it is 1"],
+        ["plan.json", "_s\": 16.5", "_s\": 1.5", "plan.json", "planned_s is 1.5, by what else is there it is 16.5"],
+        ["plan.json", passes, cut, "plan.json", "cut is true, by what else is there it is false"],
     ] {
         expect_one(&forged(name, |text| text.replacen(from, to, 1)).1, place, what);
     }
@@ -184,14 +188,14 @@ fn failed_runs_are_listed_and_do_not_hinder_the_seal() {
 #[test]
 fn memory_passes_are_those_that_were_promised() {
     let (_results, folder) = forged("memory.jsonl", |text| text.to_owned() + &lines(text)[0]);
-    expect_one(&folder, "memory.jsonl.gz:4", "the plan does not promise the pass memory-0");
+    expect_one(&folder, "memory.jsonl.gz:4", "planned is nothing");
     forge(&folder, "memory.jsonl", |text| lines(text)[..3].concat().replace("\"pass\":0", "\"pass\":1"));
-    expect(&folder, &["memory.jsonl.gz:1: the plan does not promise the pass memory-1"]);
+    expect(&folder, &["memory.jsonl.gz:1: here stands the pass memory-1"]);
     let (_results, folder) = forged("memory.jsonl", |text| lines(text)[..2].concat());
-    expect_one(&folder, "memory.jsonl.gz", "the pass memory-0 of the test case big b@aa is missing");
+    expect_one(&folder, "memory.jsonl.gz:3", "the pass memory-0 of the test case big b@aa is missing");
     fs::remove_file(folder.join("memory.jsonl.gz")).expect("it can be removed");
     reseal(&folder);
-    expect_one(&folder, "memory.jsonl", "is missing");
+    expect_one(&folder, "memory.jsonl:1", "is missing");
 }
 
 #[test]
@@ -201,9 +205,10 @@ fn an_incomplete_measurement_is_not_sealed() {
     let text = read(&folder, "runs.jsonl");
     for (left, count, line, what) in [
         (lines(&text)[..30].concat(), 1, "runs.jsonl:31: the run toy-0031", "report seal --cut"),
-        (text[..text.len() - 9].to_owned(), 1, "runs.jsonl:33: ", "interrupted"),
+        (text[..text.len() - 9].to_owned(), 1, "runs.jsonl:33: the run toy-0033", "go on measuring"),
     ] {
         write(&folder, "runs.jsonl", &left);
+        seal_blocks(&folder);
         let said = contains(line).and(contains(what)).and(contains("\n").count(count));
         report().arg("seal").arg(&folder).assert().code(2).stderr(said);
         assert!(!folder.join("SHA256SUMS").exists());
@@ -382,16 +387,17 @@ fn only_the_newest_seal_may_be_missing_when_a_round_is_sealed() {
         write(&folder, "seals.tsv", &lost);
         for cut in [false, true] {
             let errors = check::seal(&folder, cut).expect_err("seals are missing");
-            assert!(errors[0].to_string().contains("the seal is not that of the lines"), "{}", errors[0]);
+            assert!(errors[0].to_string().contains("its seals are not of the lines"), "{}", errors[0]);
         }
         assert_eq!(read(&folder, "seals.tsv"), lost);
     }
     // Ended before it was written, or within.
-    for lost in [&whole[..older.len()], &whole[..whole.len() - 9]] {
-        write(&folder, "seals.tsv", lost);
+    for (stamp, left) in [(SECOND, older.len()), (THIRD, whole.len() - 9)] {
+        let folder = Toy::default().measure(results.path(), stamp, usual);
+        let whole = read(&folder, "seals.tsv");
+        write(&folder, "seals.tsv", &whole[..left]);
         check::seal(&folder, false).expect("one seal was missing");
         assert_eq!(read(&folder, "seals.tsv"), whole);
-        fs::remove_file(folder.join(manifest::NAME)).expect("it can be removed");
     }
 }
 
@@ -491,7 +497,7 @@ fn a_measurement_that_was_cut_off_stands_with_its_complete_blocks() {
     forge(&folder, "runs.jsonl", |text| lines(text)[..kept - 1].concat());
     expect(&folder, &[&format!("runs.jsonl.gz:{}: it ends inside block", kept - 1)]);
     forge(&folder, "runs.jsonl", |_| lines(&text)[1..kept].concat());
-    expect(&folder, &["the run toy-0001 ("]);
+    expect(&folder, &["planned is the run toy-0001"]);
 }
 
 #[test]
@@ -499,6 +505,7 @@ fn a_measurement_without_one_complete_block_is_not_cut_but_lost() {
     let results = temporary();
     let folder = Toy::default().measure(results.path(), FIRST, usual);
     write(&folder, "runs.jsonl", "{\"run\":\"to");
+    seal_blocks(&folder);
     let errors = check::seal(&folder, true).expect_err("nothing is there");
     assert!(errors[0].to_string().contains("no block is complete"), "{}", errors[0]);
     // One that is whole is not marked as cut.

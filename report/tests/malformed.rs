@@ -36,18 +36,23 @@ fn claims_with_unknown_keys_or_words_are_refused() {
     for change in [
         ["schema = 2", "schema = 1", "schema = 1", "schema 1 is unknown"],
         ["schema = 2\n", "", "study", "missing field `schema`"],
-        ["size = 1.1,", "syze = 1.1,", "syze", "unknown field `syze`"],
-        ["figure = 50.0", "numerator = \"a\"", "numerator", "unknown field `numerator`"],
+        ["size = 1.1,", "size = 1.1, syze = 1.1,", "planted", "'syze', which means nothing"],
+        ["figure = 50.0", "numerator = \"a\"", C1, "C1 has the key 'numerator', which means nothing"],
         ["budget =", "share = []\nbudget =", "share", "unknown field `share`"],
         ["planted.process", "planted.proces", "proces ", "unknown variant `proces`"],
-        ["quick_s = 60", "quick = 60", "quick = 60", "PROFILE_s"],
+        ["quick_s = 60", "quick = 60", "quick = 60", "expected `quick_s`"],
         ["kind = \"ratio\"", "kind = \"ration\"", C1, "choose one of ratio, equal, band"],
-        ["figure = 50.0\n", "replicate = \"duel\"\n", "\"duel\"", "`process` or `duet`"],
-        ["figure = 50.0\n", "better = \"smaller\"\n", "\"smaller\"", "`higher` or `lower`"],
+        [
+            "figure = 50.0\n",
+            "replicate = \"duel\"\n",
+            C1,
+            "'replicate': unknown variant `duel`, expected `process` or `duet`",
+        ],
+        ["figure = 50.0\n", "better = \"smaller\"\n", C1, "`higher` or `lower`"],
         ["full = 12", "long = 12", "id = \"C1\"", "only quick and full judge"],
         ["= [\"big\"]\nfigure", "= { long = [\"big\"] }\nfigure", "id = \"C1\"", "only quick and full judge"],
         ["schema = 2", "schema = 2\nschema = 2", "schema = 2\nstudy", "duplicate"],
-        ["figure = 50.0", "unit = \"ns\"", C1, "choose plain, percent"],
+        ["figure = 50.0", "unit = \"ns\"", C1, "`plain`, `percent`"],
     ] {
         refuse_claims(change);
     }
@@ -60,9 +65,9 @@ fn claims_with_missing_or_impossible_values_are_refused() {
         ["metric = \"peak_rss_kib\"", "metric = \"memory\"", "id = \"C2\"", "does not end in a unit"],
         ["margin = 0.10", "margin = 0.0", C2, "not between 0 and 1"],
         ["margin = 0.10", "margin = 1.0", C2, "not between 0 and 1"],
-        ["margin = 0.10", "margin = \"5 %\"", "margin", "expected f64"],
+        ["margin = 0.10", "margin = \"5 %\"", C2, "'margin': invalid type: string \"5 %\", expected f64"],
         ["figure = 50.0", "figure = [2.0, 1.5]", C1, "lower end comes first"],
-        ["figure = 50.0", "figure = \"many\"", "figure", "expected a figure, or the two ends of a range"],
+        ["figure = 50.0", "figure = \"many\"", C1, "expected a figure, or the two ends of a range"],
         ["kind = \"equal\"", "kind = \"band\"", C2, "band = [lo, hi]"],
         ["kind = \"equal\"", "kind = \"band\"\nband = [3, 3]", C2, "of nothing"],
         ["kind = \"equal\"", "kind = \"slope\"", C2, "x, a metric"],
@@ -78,7 +83,7 @@ fn claims_with_missing_or_impossible_values_are_refused() {
         ["kind = \"ratio\"\nratio = \"a / b\"", "kind = \"ratio\"\nratio = \"a/b\"", C1, "write \"a / b\""],
         ["blocks = { quick = 8, full = 12 }\n", "", C1, "needs the key 'blocks'"],
         ["published = {}\n", "", C1, "C1 needs the key 'published'"],
-        ["published = {}", "published = 3", "published", "expected struct Table"],
+        ["published = {}", "published = 3", C1, "C1 cannot have this 'published': invalid type: integer"],
         ["published = {}", "published = { part = [] }", C1, "at least one part"],
         ["published = {}", "published = { replicate = \"duet\", arm = \"a\", aa = \"b\" }", C1, "needs ratio"],
         ["_kib\"\nratio = \"a / b\"", "_kib\"\narm = \"a\"", C2, "wrong arms"],
@@ -112,7 +117,9 @@ fn keys_that_mean_nothing_where_they_stand_are_refused() {
         ],
         ["{ absent =", "{ arm = \"a\", absent =", C1, "'arm', which means nothing"],
         ["size = 1.1, ", "size = 1.1, minus = \"a\", ", "planted", "'minus', which means nothing"],
-        ["figure = 50.0", "aa = { arm = \"b\", metric = \"user_s\" }", "aa = ", "a table of arm, scenarios and blocks"],
+        ["figure = 50.0", "aa = { arm = \"b\", metric = \"user_s\" }", C1, "'metric', which means nothing"],
+        ["figure = 50.0", "aa = 3", C1, "a table of arm, scenarios and blocks"],
+        ["published = {}", "published = { mirrors = [] }", C1, "a table of what is measured of the authors' code"],
     ] {
         refuse_claims(change);
     }
@@ -200,6 +207,10 @@ fn pages_with_unknown_keys_or_holes_are_refused() {
         ["metric = \"work_s\"\nx =", "x =", "[[chart]]", "missing field `metric`"],
         ["strip\"\nscenarios = [\"big\"]", "strip\"\nscenarios = []", "\"arms\"", "shows one scenario"],
         ["kind = \"strip\"", "kind = \"pie\"", "\"pie\"", "lines"],
+        ["Do not.", "{T2.fair.range", "advice", "lacks its '}'"],
+        ["Do not.", "{T2.fair}", "advice", "{CLAIM.FORM.WHAT}"],
+        ["Do not.", "{T2.unfair.range}", "advice", "`published` or `fair`"],
+        ["Do not.", "{T2.fair.hold_1s.shorter}", "advice", "`range` or `theirs`"],
     ] {
         refuse("page.toml", PAGE, Page::parse, change);
     }

@@ -120,23 +120,23 @@ fn a_map_that_cannot_be_meant_is_refused_with_its_line() {
     let text = [CLAIMS, MAP].concat();
     let line = |of: &str| text.lines().position(|line| line.trim_start().starts_with(of)).unwrap() + 1;
     for (from, to, at, why) in [
-        ("base = \"call\"", "bases = \"call\"", "base", "unknown field `bases`"),
+        ("base = \"call\"", "base = \"call\"\nbases = 1", "id = \"duration", "'bases', which means nothing"),
         ("base = \"call\"", "base = \"calls\"", "id = \"duration", "names 'calls', which is no arm of the map"),
         ("base = \"call\"\n", "\n", "id = \"duration", "needs the key 'over'"),
         ("id = \"duration\"", "id = \"Duration\"", "id = \"duration", "small letters"),
-        ("id = \"duration\"", "id = \"fast\"", "id = \"fast", "the id 'fast' stands twice"),
+        ("id = \"duration\"", "id = \"fast\"", "id = \"fast", "fast stands twice"),
         ("x = { metric = \"work_s\"", "x = { metric = \"work\"", "id = \"duration", "does not end in a unit"),
-        ("label = \"5 s\"", "lable = \"5 s\"", "published = [{ x", "unknown field"),
+        ("label = \"5 s\"", "lable = \"5 s\"", "id = \"duration", "'published': unknown field"),
         ("{x} on a trip", "{y} on a trip", "id = \"duration", "needs the place {x}"),
-        ("when = \"falls\"", "when = \"sinks\"", "{ id = \"trip\"", "sinks"),
-        ("handoffs = 2", "handoffs = 2, shape = \"flat\"", "curve", "expected `added` or `overlap`"),
-        ("price = \"toy.message\"", "price = \"message\"", "curve", "write STUDY.price-id"),
+        ("when = \"falls\"", "when = \"sinks\"", "id = \"duration", "'when': unknown variant `sinks`"),
+        ("handoffs = 2", "handoffs = 2, shape = \"flat\"", "id = \"duration", "expected `added` or `overlap`"),
+        ("price = \"toy.message\"", "price = \"message\"", "id = \"duration", "write STUDY.price-id"),
         ("[\"map_1ms\"] }", "[\"map_2ms\"] }", "id = \"duration", "leaves out 'map_2ms'"),
         (
             "blocks = { quick = 6 }",
             "blocks = { quick = 6 }\nmetric = \"work_s\"",
-            "published = [",
-            "unknown field `metric`",
+            "id = \"duration",
+            "'metric', which means nothing",
         ),
         ("y = { metric = \"work_s\"", "y = { metric = \"peak_rss_kib\"", "id = \"duration", "what is no time"),
     ] {

@@ -139,5 +139,5 @@ fn what_says_nothing_of_the_authors_code_is_refused() {
     assert!(error("'x'").contains("has the ratio 'x': write \"a / b\""));
     assert!(error("{ metric = 'work_s' }").contains("has mirrors of which one needs arms"));
     assert!(error("{ ratio = 'x / y', blocks = { sometimes = 2 } }").contains("originals beside them"));
-    assert!(error("{ ratio = 'x / y', of = 'theirs' }").contains("a table of what is measured"));
+    assert!(error("{ ratio = 'x / y', of = 'theirs' }").contains("'of', which means nothing"));
 }

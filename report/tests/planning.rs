@@ -155,7 +155,7 @@ fn what_is_to_be_shown_first_comes_first() {
     let scenarios: Vec<_> = runs.lines().map(|line| line.split('\t').nth(2)).collect();
     assert!(count == 32 && scenarios.len() == 33 && scenarios[count..] == [Some("small")], "{count} {scenarios:?}");
     let unknown = plannable(&CLAIMS.replacen("schema = 2\n", "schema = 2\nfirst = [\"C9\"]\n", 1));
-    support::plan(unknown.path(), &[]).code(2).stderr(contains("'C9' is to be measured first"));
+    support::plan(unknown.path(), &[]).code(2).stderr(contains("C9 is to be measured first"));
 }
 
 /// What `report cases` prints of a study in which some cases take long, as scenario and arm.

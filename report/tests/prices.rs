@@ -129,10 +129,10 @@ fn a_price_is_of_a_handoff_in_nanoseconds_unless_it_says_otherwise() {
 fn a_price_that_cannot_be_meant_is_refused_with_its_line() {
     let line = |of: &str| (CLAIMS.to_owned() + PRICES).lines().position(|line| line.starts_with(of)).unwrap() + 1;
     for (from, to, at, why) in [
-        ("readme = true", "readmee = true", "readme", "unknown field `readmee`"),
-        ("readme = true", "per = \"rows_count\"", "readme", "unknown field `per`"),
+        ("readme = true", "readmee = true", "id = \"message-1", "'readmee', which means nothing"),
+        ("readme = true", "per = \"rows_count\"", "id = \"message-1", "'per', which means nothing"),
         ("id = \"message-1\"", "id = \"Message_1\"", "id = \"message-1", "small letters"),
-        ("id = \"message-1\"", "id = \"fast\"", "id = \"fast", "the id 'fast' stands twice"),
+        ("id = \"message-1\"", "id = \"fast\"", "id = \"fast", "fast stands twice"),
         ("[\"price_message\"]", "[\"price_message\", \"big\"]", "id = \"message-1", "name exactly one"),
         ("{async*1000}", "{async*many}", "id = \"memory", "no figure can fill"),
         ("{async*1000}", "{async", "id = \"memory", "no figure can fill"),

@@ -80,7 +80,7 @@ fn a_page_that_rests_on_what_is_not_judged_or_divides_what_is_of_two_things_is_r
     for (from, to, what) in [
         ("Do not.", "{C9.fair.range}", "the claim C9"),
         ("Do not.", "{C1.fair.nowhere.range}", "C1 in nowhere"),
-        ("Do not.", "{C1.fair.shorter}", "range or theirs"),
+        ("Do not.", "{C1.fair.shorter}", "`range` or `theirs`"),
         ("metric = \"work_s\" }", "metric = \"work_s\", per = \"operations_count\" }", "work_s by operations_count"),
     ] {
         let page = PAGE.replacen(from, to, 1);
@@ -153,7 +153,7 @@ fn blocks_in_other_documents_are_replaced_between_their_marks() {
     for (text, line, what) in [
         ("<!-- answers:begin -->\nold\n", 1, "has no end"),
         ("a\n<!-- answers:end -->\n", 2, "without a beginning"),
-        ("<!-- goals-joy:begin -->\n<!-- goals-joy:end -->\n", 1, "no block 'goals-joy'"),
+        ("<!-- goals-joy:begin -->\n<!-- goals-joy:end -->\n", 1, "the block 'goals-joy' is none"),
     ] {
         fs::write(&readme, text).expect("it can be written");
         let place = format!("README.md:{line}: ");

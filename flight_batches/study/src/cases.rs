@@ -241,11 +241,11 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     // The map.
     scenario("map_1", at_once(1), &[always(0.44, "async_p0 sync spawn_blocking")]),
     scenario("map_100", at_once(100), &[full(0.55, "async_p0 sync spawn_blocking")]),
-    scenario("map_200", at_once(200), &[full(0.55, "async_p0 sync spawn_blocking")]),
+    scenario("map_200", at_once(200), &[measured(0.55, "async_p0 sync spawn_blocking")]),
     scenario("map_500", at_once(500), &[measured(0.57, "async_p0 sync spawn_blocking")]),
     scenario("map_700", at_once(700), &[full(0.7, "async_p0 sync spawn_blocking")]),
     scenario("map_1000", at_once(1_000), &[measured(0.72, "async_p0 sync spawn_blocking")]),
-    scenario("map_2000", at_once(2_000), &[measured(1.05, "async_p0 sync spawn_blocking")]),
+    scenario("map_2000", at_once(2_000), &[full(1.05, "async_p0 sync spawn_blocking")]),
     price("price_wake_socket", prices::WAKE_SOCKET, &[always(0.25, "thread tokio tokio_current")]),
     price("price_timer_1ms", prices::TIMER_1MS, &[always(0.25, "thread tokio thread_100 tokio_100")]),
     price("price_waiting_memory", prices::WAITING_MEMORY, &[always(0.15, "thread task thread_connection task_connection")]),

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use strum::IntoStaticStr;
 
-use super::file::{Scenarios, check_kebab};
-use super::{Form, Of, Quantity, Replicate};
+use super::file::{Keys, Read, check_kebab};
+use super::{Form, Of, Quantity};
 use crate::fmt;
 
 /// How a handoff is made; page and claims.toml call it so.
@@ -21,67 +21,61 @@ pub enum Way {
     Base,
 }
 
-/// What one handoff costs.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Price {
     pub id: String,
     pub text: String,
     /// Under what it was measured; empty if nothing is special.
-    #[serde(default)]
     pub condition: String,
-    sync: Option<String>,
-    r#async: Option<String>,
-    base: Option<String>,
-    #[serde(default = "handoff_ns")]
-    metric: String,
-    unit: String,
-    factor: Option<f64>,
-    scenarios: Scenarios,
-    blocks: BTreeMap<String, usize>,
     /// What it amounts to where twenty times it says nothing, as of memory; else empty.
-    #[serde(default, rename = "use")]
     pub uses: String,
-    #[serde(default, rename = "readme")]
     pub is_in_readme: bool,
     /// In the report, too, which shows those of the README in any case.
-    #[serde(default, rename = "report")]
     pub is_in_report: bool,
     /// What is measured, by how the handoff is made: one at least, and `Base` last where something is subtracted.
-    #[serde(skip)]
     pub sides: Vec<(Way, Quantity)>,
 }
 
-fn handoff_ns() -> String {
-    "handoff_ns".to_owned()
+impl Read for Price {
+    fn read(keys: &Keys) -> Result<Self, String> {
+        let metric = keys.get("metric")?.unwrap_or_else(|| "handoff_ns".to_owned());
+        let (unit, blocks): (String, _) = (keys.need("unit")?, keys.need("blocks")?);
+        let scenarios = keys.scenarios()?.unwrap_or_default();
+        if scenarios.is_empty() || scenarios.values().any(|scenarios| scenarios.len() != 1) {
+            return Err("is measured in one scenario: name exactly one".to_owned());
+        }
+        let factor = keys.get("factor")?.or_else(|| fmt::conversion(fmt::unit_of(&metric), &unit));
+        let factor = factor.ok_or_else(|| format!("prints {metric} in {unit}: say by what factor"))?;
+        let base: Option<String> = keys.get("base")?;
+        let mut sides = Vec::new();
+        for way in [Way::Sync, Way::Async, Way::Base] {
+            let Some(arm) = keys.get(way.into_str())? else { continue };
+            let minus = base.clone().filter(|_| way != Way::Base);
+            let of = Of::Value { arm, minus, per: None, factor, unit: unit.clone() };
+            sides.push((way, Quantity::of_processes(&metric, of, &scenarios, &blocks)));
+        }
+        if sides.iter().all(|(way, _)| *way == Way::Base) {
+            return Err("needs an arm: sync, async or both".to_owned());
+        }
+        let price = Price {
+            id: keys.need("id")?,
+            text: keys.need("text")?,
+            condition: keys.get("condition")?.unwrap_or_default(),
+            uses: keys.get("use")?.unwrap_or_default(),
+            is_in_readme: keys.get("readme")?.unwrap_or_default(),
+            is_in_report: keys.get("report")?.unwrap_or_default(),
+            sides,
+        };
+        check_kebab(&price.id)?;
+        let has = |way: Way| price.sides.iter().any(|(own, _)| *own == way).then(String::new);
+        let what =
+            "has a place in 'use' that no figure can fill: write {sync}, {async} or {async*20}, of an arm that it has";
+        price.use_in_words(|way, _| has(way)).ok_or(what)?;
+        Ok(price)
+    }
 }
 
 impl Price {
-    /// Fills in its sides, or says what is wrong.
-    pub(super) fn complete(&mut self) -> Result<(), String> {
-        check_kebab(&self.id)?;
-        let scenarios = self.scenarios.by_profile();
-        if scenarios.values().any(|scenarios| scenarios.len() != 1) {
-            return Err("is measured in one scenario: name exactly one".to_owned());
-        }
-        let factor = self.factor.or_else(|| fmt::conversion(fmt::unit_of(&self.metric), &self.unit));
-        let factor = factor.ok_or_else(|| format!("prints {} in {}: say by what factor", self.metric, self.unit))?;
-        for (way, arm) in [(Way::Sync, &self.sync), (Way::Async, &self.r#async), (Way::Base, &self.base)] {
-            let Some(arm) = arm.clone() else { continue };
-            let minus = self.base.clone().filter(|_| way != Way::Base);
-            let of = Of::Value { arm, minus, per: None, factor, unit: self.unit.clone() };
-            let quantity = Quantity::of_processes(&self.metric, of, &scenarios, &self.blocks);
-            self.sides.push((way, quantity));
-        }
-        if self.sides.iter().all(|(way, _)| *way == Way::Base) {
-            return Err("needs an arm: sync, async or both".to_owned());
-        }
-        let has = |way: Way| self.sides.iter().any(|(own, _)| *own == way).then(String::new);
-        let what =
-            "has a place in 'use' that no figure can fill: write {sync}, {async} or {async*20}, of an arm that it has";
-        self.use_in_words(|way, _| has(way)).map(drop).ok_or_else(|| what.to_owned())
-    }
-
     /// The sentence of use, in which `figure` fills places such as `{async}` and `{async*20}`; `None` if it cannot.
     pub fn use_in_words(&self, figure: impl Fn(Way, f64) -> Option<String>) -> Option<String> {
         let mut places = self.uses.split('{');
@@ -98,19 +92,14 @@ impl Price {
 }
 
 /// An effect that the price of a handoff should explain.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
     pub id: String,
     pub text: String,
-    /// The claim, or further test, that measures it, and in which form; or a ratio in some scenarios.
+    /// The claim, or further test, that measures it, and in which form; else `observed` does.
     pub claim: Option<String>,
     pub form: Option<Form>,
-    ratio: Option<String>,
-    scenarios: Option<Scenarios>,
-    #[serde(default)]
-    replicate: Replicate,
-    /// The arm without the handoffs.
+    pub observed: Option<Quantity>,
     pub base: String,
     /// What says how long it takes, if not the metric of the effect.
     pub metric: Option<String>,
@@ -120,29 +109,30 @@ pub struct Rule {
     pub handoffs: Handoffs,
     pub price: PriceOf,
     pub side: Way,
-    /// The ratio that measures it, if no claim does.
-    #[serde(skip)]
-    pub observed: Option<Quantity>,
 }
 
-impl Rule {
-    /// Fills in what observes it, or says what is wrong.
-    pub(super) fn complete(&mut self) -> Result<(), String> {
-        check_beside(self.shape, self.beside.as_ref())?;
-        match (&self.claim, self.form, &self.ratio, &self.scenarios) {
-            (Some(_), Some(_), None, None) => Ok(()),
+impl Read for Rule {
+    fn read(keys: &Keys) -> Result<Self, String> {
+        let (claim, form, base): (Option<String>, _, String) =
+            (keys.get("claim")?, keys.get("form")?, keys.need("base")?);
+        let metric: Option<String> = keys.get("metric")?;
+        let observed = match (&claim, &form, keys.get::<String>("ratio")?, keys.scenarios()?) {
+            (Some(_), Some(_), None, None) => None,
             (None, None, Some(ratio), Some(scenarios)) => {
-                let of = Of::ratio(ratio)?;
-                if !of.arms().contains(&&self.base) {
-                    return Err(format!("has the base {}, which is no arm of its ratio", self.base));
+                let of = Of::ratio(&ratio)?;
+                if !of.arms().contains(&&base) {
+                    return Err(format!("has the base {base}, which is no arm of its ratio"));
                 }
-                let metric = self.metric.as_deref().unwrap_or("work_s");
-                let quantity = Quantity::of_processes(metric, of, &scenarios.by_profile(), &BTreeMap::new());
-                self.observed = Some(Quantity { replicate: self.replicate, ..quantity });
-                Ok(())
+                let metric = metric.as_deref().unwrap_or("work_s");
+                Some(Quantity::of_processes(metric, of, &scenarios, &BTreeMap::new()))
             }
-            _ => Err("needs what is measured: claim and form, or ratio and scenarios".to_owned()),
-        }
+            _ => return Err("needs what is measured: claim and form, or ratio and scenarios".to_owned()),
+        };
+        let (shape, beside) = (keys.need("shape")?, keys.get("beside")?);
+        check_beside(shape, beside.as_ref())?;
+        let (id, text, side) = (keys.need("id")?, keys.need("text")?, keys.need("side")?);
+        let (handoffs, price) = (keys.need("handoffs")?, keys.need("price")?);
+        Ok(Rule { id, text, claim, form, observed, base, metric, shape, beside, handoffs, price, side })
     }
 }
 
@@ -163,7 +153,6 @@ impl TryFrom<String> for PriceOf {
     }
 }
 
-/// How handoffs add up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shape {
@@ -180,14 +169,17 @@ pub(super) fn check_beside(shape: Shape, beside: Option<&String>) -> Result<(), 
     fits.then_some(()).ok_or_else(|| "needs the key 'beside' if its shape is overlap, and else not".to_owned())
 }
 
-/// How many handoffs there are.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged, deny_unknown_fields, expecting = "expected handoffs as { metric, arm } or { count, why }")]
 pub enum Handoffs {
-    /// A counter of the record: of an arm, less that of another one.
-    Counted { metric: String, arm: String, minus: Option<String> },
-    /// So many, and why.
-    Known { count: f64, why: String },
+    Counted {
+        metric: String,
+        arm: String,
+    },
+    Known {
+        count: f64,
+        why: String,
+    },
     /// So many of a curve.
     Designed(f64),
 }
@@ -197,10 +189,7 @@ impl Handoffs {
     pub fn count(&self, median: impl Fn(&str, &str) -> Option<f64>) -> Option<f64> {
         match self {
             Handoffs::Known { count, .. } | Handoffs::Designed(count) => Some(*count),
-            Handoffs::Counted { metric, arm, minus } => {
-                let less = minus.as_ref().map_or(Some(0.0), |minus| median(metric, minus))?;
-                Some(median(metric, arm)? - less)
-            }
+            Handoffs::Counted { metric, arm } => median(metric, arm),
         }
     }
 }

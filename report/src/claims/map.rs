@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
+use toml::Table;
 
-use super::file::{Scenarios, check_kebab};
+use super::file::{Keys, Read, check_kebab};
 use super::handoffs::{Handoffs, PriceOf, Shape, Way, check_beside};
 use super::{Of, Quantity};
 use crate::fmt;
 
 /// What designs cost over the range of a parameter.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Map {
     pub id: String,
     pub text: String,
@@ -19,23 +19,11 @@ pub struct Map {
     pub y: Axis,
     /// The arm that the others are shown against.
     pub base: Option<String>,
-    arms: Vec<String>,
-    scenarios: Scenarios,
-    /// The scenarios where an arm is not measured.
-    #[serde(default)]
-    without: BTreeMap<String, BTreeSet<String>>,
-    blocks: BTreeMap<String, usize>,
-    #[serde(default)]
     pub published: Vec<Setting>,
-    #[serde(default, rename = "crossing")]
     pub crossings: Vec<Crossing>,
-    #[serde(default, rename = "curve")]
     pub curves: Vec<Curve>,
     /// Where a scenario lies: of the arm of x, else of the base, else of the first.
-    #[serde(skip)]
     pub place: Quantity,
-    /// What is measured of each arm.
-    #[serde(skip)]
     pub lines: Vec<Line>,
 }
 
@@ -50,14 +38,12 @@ pub struct Axis {
     arm: Option<String>,
 }
 
-/// What is measured of an arm.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     pub arm: String,
     pub quantity: Quantity,
 }
 
-/// A setting of the original.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
@@ -66,30 +52,17 @@ pub struct Setting {
 }
 
 /// Where one arm passes another.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Crossing {
     pub id: String,
-    arm: String,
-    over: Option<String>,
-    /// If not that of y.
-    metric: Option<String>,
     /// The ratio of the two that is passed.
-    #[serde(default = "one")]
     pub at: f64,
     pub when: When,
-    /// A sentence with the place `{x}`.
     pub text: String,
     /// What is measured of the arm, and of the one that it is over.
-    #[serde(skip)]
     pub lines: [Line; 2],
 }
 
-fn one() -> f64 {
-    1.0
-}
-
-/// How a ratio passes a value as x grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum When {
@@ -114,10 +87,9 @@ pub struct Curve {
 }
 
 impl Map {
-    /// All that is measured of it.
     pub fn quantities(&self) -> impl Iterator<Item = &Quantity> {
         let crossings = self.crossings.iter().flat_map(|crossing| &crossing.lines);
-        std::iter::once(&self.place).chain(self.lines.iter().chain(crossings).map(|line| &line.quantity))
+        [&self.place].into_iter().chain(self.lines.iter().chain(crossings).map(|line| &line.quantity))
     }
 
     /// What a round must have been asked, to be changed: where its runs stand on the x axis is read off them, whatever was asked.
@@ -126,63 +98,68 @@ impl Map {
         self.lines.iter_mut().chain(crossings).map(|line| &mut line.quantity)
     }
 
-    /// The place of an arm among its lines.
     pub fn line(&self, arm: &str) -> Option<usize> {
         self.lines.iter().position(|line| line.arm == arm)
     }
+}
 
-    /// Fills in what is measured, or says what is wrong.
-    pub(super) fn complete(&mut self) -> Result<(), String> {
-        check_kebab(&self.id)?;
-        let scenarios = self.scenarios.by_profile();
-        if scenarios.values().any(|scenarios| scenarios.len() < 2) {
+impl Read for Map {
+    fn read(keys: &Keys) -> Result<Self, String> {
+        let (id, base): (String, Option<String>) = (keys.need("id")?, keys.get("base")?);
+        check_kebab(&id)?;
+        let (scenarios, blocks) = (keys.scenarios()?.unwrap_or_default(), keys.need("blocks")?);
+        if scenarios.is_empty() || scenarios.values().any(|scenarios| scenarios.len() < 2) {
             return Err("needs two scenarios at least: each is a point".to_owned());
         }
+        let without: BTreeMap<String, BTreeSet<String>> = keys.get("without")?.unwrap_or_default();
         let known: BTreeSet<&String> = scenarios.values().flatten().collect();
-        if let Some(name) = self.without.values().flatten().find(|name| !known.contains(name)) {
+        if let Some(name) = without.values().flatten().find(|name| !known.contains(name)) {
             return Err(format!("leaves out '{name}', which is no scenario of the map"));
         }
-        let (without, blocks) = (&self.without, &self.blocks);
         let line = |arm: &str, metric: &str, per: Option<&String>, is_ratio: bool| {
-            let own = fmt::unit_of(metric);
-            let is_bare = is_ratio || per.is_some_and(|per| fmt::unit_of(per) == own);
-            let unit = if is_bare { "ratio" } else { own }.to_owned();
+            let unit = if is_ratio { "ratio".to_owned() } else { Of::unit(metric, per.map(String::as_str)) };
             let of = Of::Value { arm: arm.to_owned(), minus: None, per: per.cloned(), factor: 1.0, unit };
-            let mut quantity = Quantity::of_processes(metric, of, &scenarios, blocks);
+            let mut quantity = Quantity::of_processes(metric, of, &scenarios, &blocks);
             for names in quantity.scenarios.values_mut() {
                 names.retain(|name| !without.get(arm).is_some_and(|without| without.contains(name)));
             }
             Line { arm: arm.to_owned(), quantity }
         };
-        let (base, Axis { metric, per, .. }) = (&self.base, &self.y);
-        let of_x = self.x.arm.as_ref().or(base.as_ref()).or(self.arms.first()).ok_or("needs an arm")?;
-        self.place = line(of_x, &self.x.metric, self.x.per.as_ref(), false).quantity;
-        self.lines = self.arms.iter().map(|arm| line(arm, metric, per.as_ref(), base.is_some())).collect();
-        let lacks_over = "needs the key 'over': the map has no base";
-        for Crossing { id, arm, over, metric: own, at, text, lines, .. } in &mut self.crossings {
-            check_kebab(id)?;
-            if *at <= 0.0 || text.matches("{x}").count() != 1 || text.matches('{').count() != 1 {
+        let (x, y, arms): (Axis, Axis, Vec<String>) = (keys.need("x")?, keys.need("y")?, keys.need("arms")?);
+        let of_x = x.arm.as_ref().or(base.as_ref()).or(arms.first()).ok_or("needs an arm")?;
+        let place = line(of_x, &x.metric, x.per.as_ref(), false).quantity;
+        let lines: Vec<Line> = arms.iter().map(|arm| line(arm, &y.metric, y.per.as_ref(), base.is_some())).collect();
+        let over =
+            |own: Option<String>| own.or_else(|| base.clone()).ok_or("needs the key 'over': the map has no base");
+        let crossing = |own: &Table| {
+            let keys = Keys::of(own, None, |_| false);
+            let (id, text): (String, String) = (keys.need("id")?, keys.need("text")?);
+            check_kebab(&id)?;
+            let (at, when) = (keys.get("at")?.unwrap_or(1.0), keys.need("when")?);
+            if at <= 0.0 || text.matches("{x}").count() != 1 || text.matches('{').count() != 1 {
                 return Err(format!("needs the place {{x}} in the text of {id}, and no other, and 'at' above zero"));
             }
-            let over = over.as_ref().or(base.as_ref()).ok_or(lacks_over)?;
-            let (metric, per) = own.as_ref().map_or((metric, per.as_ref()), |own| (own, None));
-            *lines = [arm, over].map(|arm| line(arm, metric, per, false));
-        }
-        for curve in &mut self.curves {
+            let lines = [keys.need("arm")?, over(keys.get("over")?)?]
+                .map(|arm: String| line(&arm, &y.metric, y.per.as_ref(), false));
+            keys.only(Ok(Crossing { id, at, when, text, lines }))
+        };
+        let crossings = keys.get::<Vec<Table>>("crossing")?.unwrap_or_default();
+        let crossings: Vec<Crossing> = crossings.iter().map(crossing).collect::<Result<_, _>>()?;
+        let mut curves: Vec<Curve> = keys.get("curve")?.unwrap_or_default();
+        for curve in &mut curves {
             check_beside(curve.shape, curve.beside.as_ref())?;
-            if curve.over.is_empty() {
-                curve.over = base.clone().ok_or(lacks_over)?;
-            }
-            if fmt::conversion(fmt::unit_of(metric), "s").is_none() {
+            curve.over = over(Some(curve.over.clone()).filter(|over| !over.is_empty()))?;
+            if fmt::conversion(fmt::unit_of(&y.metric), "s").is_none() {
                 return Err("has a curve, which predicts what is no time".to_owned());
             }
         }
-        let crossings = self.crossings.iter().flat_map(|crossing| &crossing.lines).map(|line| &line.arm);
-        let curves = self.curves.iter().flat_map(|curve| [&curve.arm, &curve.over].into_iter().chain(&curve.beside));
-        let named = [of_x].into_iter().chain(base).chain(without.keys()).chain(crossings);
-        match named.chain(curves).find(|arm| !self.arms.contains(arm)) {
-            Some(arm) => Err(format!("names '{arm}', which is no arm of the map")),
-            None => Ok(()),
+        let of_crossings = crossings.iter().flat_map(|crossing| &crossing.lines).map(|line| &line.arm);
+        let of_curves = curves.iter().flat_map(|curve| [&curve.arm, &curve.over].into_iter().chain(&curve.beside));
+        let named = [of_x].into_iter().chain(&base).chain(without.keys()).chain(of_crossings).chain(of_curves);
+        if let Some(arm) = { named }.find(|arm| !arms.contains(arm)) {
+            return Err(format!("names '{arm}', which is no arm of the map"));
         }
+        let (text, published) = (keys.need("text")?, keys.get("published")?.unwrap_or_default());
+        Ok(Map { id, text, x, y, base, published, crossings, curves, place, lines })
     }
 }

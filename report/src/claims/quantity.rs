@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use strum::IntoStaticStr;
 
-use crate::folder::record::unit;
+use crate::fmt::unit_of;
 
 /// What one block yields as one number.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Quantity {
     /// A metric of the record, or `process_s`.
     pub metric: String,
-    /// By profile.
     pub scenarios: BTreeMap<String, Vec<String>>,
     pub of: Of,
     pub lower_is_better: bool,
@@ -21,11 +20,12 @@ pub struct Quantity {
     pub blocks: BTreeMap<String, usize>,
 }
 
-/// How a quantity is made of arms.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Of {
-    /// Of two arms of one block.
-    Ratio { numerator: String, denominator: String },
+    Ratio {
+        numerator: String,
+        denominator: String,
+    },
     Value {
         arm: String,
         /// An arm whose value is subtracted.
@@ -39,12 +39,6 @@ pub enum Of {
     Each(Vec<String>),
 }
 
-impl Default for Of {
-    fn default() -> Self {
-        Of::Each(Vec::new())
-    }
-}
-
 impl Of {
     /// Two arms, written as `a / b`.
     pub(super) fn ratio(written: &str) -> Result<Self, String> {
@@ -56,8 +50,8 @@ impl Of {
 
     /// The unit of a value for which none is written: seconds per second are no seconds.
     pub(super) fn unit(metric: &str, per: Option<&str>) -> String {
-        let own = unit(metric).unwrap_or("s");
-        if per.is_some_and(|per| unit(per) == Some(own)) { "ratio" } else { own }.to_owned()
+        let own = unit_of(metric);
+        if per.is_some_and(|per| unit_of(per) == own) { "ratio" } else { own }.to_owned()
     }
 
     /// The A/A pair of an arm; a duet is listed as arm~twin.
@@ -69,22 +63,13 @@ impl Of {
         }
     }
 
-    /// The arms, each for itself.
     pub fn arms(&self) -> Vec<&String> {
         match self {
             Of::Ratio { numerator, denominator } => vec![numerator, denominator],
-            Of::Value { arm, minus, .. } => std::iter::once(arm).chain(minus).collect(),
+            Of::Value { arm, minus, .. } => [arm].into_iter().chain(minus).collect(),
             Of::Each(arms) => arms.iter().collect(),
         }
     }
-}
-
-/// Which of two values is the better one; page.toml says it, too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    Higher,
-    Lower,
 }
 
 /// Where the samples of a quantity come from: what one number of it is made of.
@@ -92,7 +77,6 @@ pub enum Better {
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Replicate {
-    /// Whole processes.
     #[default]
     Process,
     /// Processes that alternate two arms.
@@ -111,22 +95,18 @@ impl Quantity {
         Quantity { metric, scenarios, of, lower_is_better: true, replicate: Replicate::Process, blocks }
     }
 
-    /// The scenarios in `profile`.
     pub fn scenarios(&self, profile: &str) -> &[String] {
         self.scenarios.get(profile).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether `profile` measures it.
     pub fn is_measured(&self, profile: &str) -> bool {
         self.blocks.get(profile).is_some_and(|&blocks| blocks > 0) && !self.scenarios(profile).is_empty()
     }
 
-    /// Whether its samples are processes that alternate its two arms.
     pub fn is_duet(&self) -> bool {
         self.replicate == Replicate::Duet
     }
 
-    /// Whether it is a ratio of two arms.
     pub fn is_ratio(&self) -> bool {
         matches!(self.of, Of::Ratio { .. })
     }
@@ -156,8 +136,7 @@ impl Quantity {
 
     /// The test cases it needs in `profile`, as scenario and arm.
     pub fn cases(&self, profile: &str) -> Vec<(String, String)> {
-        let arms = self.arms();
-        let of = |scenario: &String| arms.clone().into_iter().map(|arm| (scenario.clone(), arm)).collect::<Vec<_>>();
+        let of = |scenario: &String| self.arms().into_iter().map(|arm| (scenario.clone(), arm)).collect::<Vec<_>>();
         self.scenarios(profile).iter().flat_map(of).collect()
     }
 
@@ -165,42 +144,22 @@ impl Quantity {
     /// 5 % of everything else.
     pub fn usual_margin(&self) -> f64 {
         let is_quantile = ["_p50", "_p99", "_max"].iter().any(|quantile| self.metric.contains(quantile));
-        if self.is_duet() {
-            0.02
-        } else if self.is_memory() || is_quantile {
-            0.10
-        } else {
-            0.05
+        match self.replicate {
+            Replicate::Duet => 0.02,
+            Replicate::Process if self.is_memory() || is_quantile => 0.10,
+            Replicate::Process => 0.05,
         }
     }
 
     /// The same quantity in no more blocks than `other`.
     #[must_use]
     pub fn within(&self, other: &Quantity) -> Quantity {
-        let mut within = self.clone();
-        for (profile, blocks) in &mut within.blocks {
-            *blocks = other.blocks.get(profile).map_or(0, |most| *most.min(blocks));
-        }
-        within
+        let fewer =
+            |(name, own): (&String, &usize)| (name.clone(), other.blocks.get(name).map_or(0, |most| *most.min(own)));
+        Quantity { blocks: self.blocks.iter().map(fewer).collect(), ..self.clone() }
     }
 
-    /// Whether it is about memory.
     pub fn is_memory(&self) -> bool {
         self.metric.ends_with("_kib") || self.metric.ends_with("_bytes")
     }
-}
-
-/// The most blocks that any of the quantities asks of each of its test cases in `profile`.
-pub(crate) fn most_blocks<'a>(
-    profile: &str,
-    quantities: impl IntoIterator<Item = (&'a Quantity, usize)>,
-) -> BTreeMap<(String, String), usize> {
-    let mut needed = BTreeMap::new();
-    for (quantity, blocks) in quantities {
-        for case in quantity.cases(profile) {
-            let most = needed.entry(case).or_default();
-            *most = blocks.max(*most);
-        }
-    }
-    needed
 }

@@ -1,36 +1,27 @@
-//! The verdict rules: an interval, a margin and a floor in, a word out.
-//!
-//! Two thresholds, never mixed. The margin bounds the interval: "there is an effect that matters" needs all of it beyond, "there is none"
-//! none of it. The floor bounds the estimate: an effect no larger than what this machine shows between two copies of one program is
-//! none. What meets neither is unclear, so that noise, which widens intervals and raises floors, can only lead there.
+//! The verdict rules: an interval, a margin and a floor in, a word out. The margin bounds the interval: "there is an effect that matters" needs
+//! all of it beyond, "there is none" none of it. The floor bounds the estimate: an effect no larger than what this machine shows between two
+//! copies of one program is none. What meets neither is unclear, so that noise, which widens intervals and raises floors, can only lead there.
 
 use serde::Deserialize;
-use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
+use strum::{Display, IntoStaticStr, VariantArray};
 
-use crate::files::chosen;
 use crate::stats::Interval;
 
 /// The words of verdicts: seven on claims, and four on causes, of which they share *unclear*. Its name is the word that is printed.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(try_from = "String")]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray, VariantNames)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Display, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Verdict {
-    /// All of it is as claimed.
     Holds,
     /// No part of the interval lies beyond the margin on the claimed side.
     #[strum(serialize = "no difference")]
     NoDifference,
-    /// The effect is there, in the other direction.
     Reversed,
     /// All of the interval misses what is asserted.
     #[strum(serialize = "does not hold")]
     DoesNotHold,
-    /// Settings or hosts are decided differently.
     Depends,
     /// The interval allows more than one answer, or the measurement must not be believed.
     Unclear,
-    /// Nothing was measured.
     #[default]
     #[strum(serialize = "not tested")]
     NotTested,
@@ -45,21 +36,11 @@ pub enum Verdict {
     DoesNot,
 }
 
-impl TryFrom<String> for Verdict {
-    type Error = String;
-
-    fn try_from(name: String) -> Result<Self, String> {
-        chosen("verdict", &name)
-    }
-}
-
 impl Verdict {
-    /// Whether it is an answer.
     pub fn is_decided(self) -> bool {
         !matches!(self, Verdict::Unclear | Verdict::NotTested)
     }
 
-    /// Whether it speaks for what is claimed.
     pub fn agrees(self) -> bool {
         matches!(self, Verdict::Holds | Verdict::ExplainsIt)
     }
@@ -84,12 +65,10 @@ pub fn together(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
     }
 }
 
-/// What several hosts say of one question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Over {
     /// The word of all hosts that decide, *depends* where they differ.
     pub verdict: Verdict,
-    /// Hosts that decide.
     pub decided: usize,
     /// Hosts that were asked and leave it unclear.
     pub unclear: usize,
@@ -121,13 +100,11 @@ impl Band {
         if self.lo.is_finite() { (">=", "at least", self.lo) } else { ("<=", "at most", self.hi) }
     }
 
-    /// Whether the value lies in it.
     pub fn holds(self, value: f64) -> bool {
         (self.lo..=self.hi).contains(&value)
     }
 }
 
-/// Whether there were enough pairs for an interval.
 pub fn computable(estimate: &Interval) -> bool {
     estimate.level < 1.0 && !estimate.lo.is_nan() && !estimate.hi.is_nan()
 }
@@ -136,38 +113,29 @@ pub fn computable(estimate: &Interval) -> bool {
 pub fn ratio(estimate: &Interval, margin: f64, floor: f64) -> Verdict {
     let beyond = 1.0 + floor.max(margin);
     let none = Band::negligible(margin);
-    if !computable(estimate) {
-        Verdict::Unclear
-    } else if estimate.lo > none.hi && estimate.point > beyond {
-        Verdict::Holds
-    } else if estimate.hi < none.lo && estimate.point < 1.0 / beyond {
-        Verdict::Reversed
-    } else if estimate.hi <= none.hi {
-        Verdict::NoDifference
-    } else {
-        Verdict::Unclear
+    match *estimate {
+        _ if !computable(estimate) => Verdict::Unclear,
+        Interval { lo, point, .. } if lo > none.hi && point > beyond => Verdict::Holds,
+        Interval { hi, point, .. } if hi < none.lo && point < 1.0 / beyond => Verdict::Reversed,
+        Interval { hi, .. } if hi <= none.hi => Verdict::NoDifference,
+        _ => Verdict::Unclear,
     }
 }
 
-/// A claimed equality of two arms.
 pub fn equal(estimate: &Interval, margin: f64) -> Verdict {
     value(estimate, Band::negligible(margin))
 }
 
 /// An asserted range or bound of a value, of a ratio or of a slope.
 pub fn value(estimate: &Interval, band: Band) -> Verdict {
-    if !computable(estimate) {
-        Verdict::Unclear
-    } else if band.holds(estimate.lo) && band.holds(estimate.hi) {
-        Verdict::Holds
-    } else if estimate.hi < band.lo || estimate.lo > band.hi {
-        Verdict::DoesNotHold
-    } else {
-        Verdict::Unclear
+    match *estimate {
+        _ if !computable(estimate) => Verdict::Unclear,
+        Interval { lo, hi, .. } if band.holds(lo) && band.holds(hi) => Verdict::Holds,
+        Interval { lo, hi, .. } if hi < band.lo || lo > band.hi => Verdict::DoesNotHold,
+        _ => Verdict::Unclear,
     }
 }
 
-/// Which way a slope is claimed to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -191,41 +159,32 @@ pub fn slope(estimate: &Interval, margin: f64, direction: Direction) -> Verdict 
     }
 }
 
-/// From this share of an effect on, a control explains it.
 pub const EXPLAINS: f64 = 0.8;
-/// Up to this share, it does not.
 pub const EXPLAINS_NOT: f64 = 0.2;
 
 /// A cause, from the share of the effect that a control explains; the same thresholds wherever a cause is named.
 pub fn cause(share: &Interval) -> Verdict {
-    if !computable(share) {
-        Verdict::Unclear
-    } else if share.lo >= EXPLAINS {
-        Verdict::ExplainsIt
-    } else if share.hi <= EXPLAINS_NOT {
-        Verdict::DoesNot
-    } else if share.lo > EXPLAINS_NOT && share.hi < EXPLAINS {
-        Verdict::PartOfIt
-    } else {
-        Verdict::Unclear
+    match *share {
+        _ if !computable(share) => Verdict::Unclear,
+        Interval { lo, .. } if lo >= EXPLAINS => Verdict::ExplainsIt,
+        Interval { hi, .. } if hi <= EXPLAINS_NOT => Verdict::DoesNot,
+        Interval { lo, hi, .. } if lo > EXPLAINS_NOT && hi < EXPLAINS => Verdict::PartOfIt,
+        _ => Verdict::Unclear,
     }
 }
 
 /// A criterion that was met in a share of blocks of this interval, and is claimed to be met in more than `share` of them.
 pub fn outcome(met: &Interval, share: f64) -> Verdict {
-    if met.lo > share {
-        Verdict::Holds
-    } else if met.hi < share {
-        Verdict::DoesNotHold
-    } else {
-        Verdict::Unclear
+    match *met {
+        Interval { lo, .. } if lo > share => Verdict::Holds,
+        Interval { hi, .. } if hi < share => Verdict::DoesNotHold,
+        _ => Verdict::Unclear,
     }
 }
 
 /// Adjusted p-value below which one of several scenarios contradicts what is said of every one: a claim, or that copies are alike.
 pub const CONTRADICTS: f64 = 0.05;
 
-/// One of the scenarios of a claim about every one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Each {
     pub estimate: Interval,
@@ -234,11 +193,8 @@ pub struct Each {
     pub p_value: f64,
 }
 
-/// A claimed difference in every one of several scenarios.
-///
-/// `pooled` estimates the mean over the scenarios of each block's log ratios. It holds where the pool does and each scenario's own estimate
-/// clears the margin and its floor: the margin alone is cleared by noise. One scenario that is shown not to refutes "every", whatever the
-/// rest does.
+/// A claimed difference in every one of several scenarios: it holds where the `pooled` one does, of the mean of each block's log ratios, and each
+/// scenario's own estimate clears the margin and its floor, for noise clears the margin alone. One that is shown not to refutes "every".
 pub fn every(pooled: &Interval, scenarios: &[Each], margin: f64, floor: f64) -> Verdict {
     let verdict = ratio(pooled, margin, floor);
     let contradicting = scenarios.iter().filter(|each| each.p_value < CONTRADICTS);
@@ -280,18 +236,15 @@ pub fn aa(estimate: &Interval, margin: f64) -> ControlState {
     }
 }
 
-/// Whether a planted effect of `size` was found. `wide` is the interval, of a higher confidence, that must not lie further from it than
-/// half the margin.
-///
-/// Every round scatters a little more than its own interval allows; what is far below the margin turns no verdict.
+/// Whether a planted effect of `size` was found. `wide` is the interval, of a higher confidence, that must not lie further from it than half
+/// the margin: every round scatters a little more than its own interval allows, and what is far below the margin turns no verdict.
 pub fn planted(estimate: &Interval, wide: &Interval, margin: f64, floor: f64, size: f64) -> ControlState {
     let slack = 1.0 + margin / 2.0;
-    if computable(wide) && (size * slack < wide.lo || wide.hi * slack < size) {
-        ControlState::Failed
-    } else if computable(wide) && ratio(estimate, margin, floor) == Verdict::Holds {
-        ControlState::Passed
-    } else {
-        ControlState::CouldNotTell
+    match ratio(estimate, margin, floor) {
+        _ if !computable(wide) => ControlState::CouldNotTell,
+        _ if size * slack < wide.lo || wide.hi * slack < size => ControlState::Failed,
+        Verdict::Holds => ControlState::Passed,
+        _ => ControlState::CouldNotTell,
     }
 }
 
@@ -304,11 +257,9 @@ pub fn disagree(duet: &Interval, single: &Interval, margin: f64) -> bool {
 /// Of an effect this share may depend on who goes first.
 const OF_THE_EFFECT: f64 = 0.1;
 
-/// Whether going first matters in a duet: `first` is the effect of going first on the logarithm of an arm's time, over the processes, `effect`
-/// the logarithm of the duet's ratio.
-///
-/// The same rule as for A/A, since both ask whether the instrument has a bias that matters. Both orders are equally frequent, so that what
-/// is the same for both arms cancels; beside a large effect what is left of 5 % is nothing.
+/// Whether going first matters in a duet: `first` is the effect of going first on the logarithm of an arm's time, `effect` the logarithm of the
+/// duet's ratio. The rule of A/A: both ask for a bias of the instrument. Both orders are equally frequent, so that what is the same for both
+/// arms cancels; beside a large effect what is left of 5 % is nothing.
 pub fn order_matters(first: &Interval, effect: f64, margin: f64) -> bool {
     let most = margin.ln_1p().max(effect.abs() * OF_THE_EFFECT);
     value(first, Band { lo: -most, hi: most }) == Verdict::DoesNotHold

@@ -12,10 +12,9 @@ use crate::error::{Error, none};
 use crate::files::{self, write_whole};
 use crate::folder::{Folder, load};
 use crate::judge::judged::JudgedStudy;
-use crate::judge::prediction::{self, Observed};
 use crate::judge::prices::{self, Prices};
 use crate::judge::rounds::{self, CALIBRATES, Origin, Shown, Source};
-use crate::judge::{self, Round, maps};
+use crate::judge::{self, Round, maps, prediction};
 use crate::page::Page;
 use crate::page::view::StudyView;
 use crate::render;
@@ -61,9 +60,8 @@ pub fn studies(checked: &Checked, results: &[PathBuf], root: &Path) -> Result<Ve
         return Err(results.iter().map(|results| Error::file(results, what)).collect());
     }
     let asked = shown.iter().map(|shown| Asked::read(root, shown)).collect::<Result<Vec<_>, _>>()?;
-    let of_study =
-        |of: &Asked| (of.claims.study.clone(), prices::judge(&of.claims.prices, &of.newest_first(&of.parts)));
-    let prices: Prices = asked.iter().map(of_study).collect();
+    let judge = |of: &Asked| prices::judge(&of.claims.prices, &of.newest_first(&of.parts));
+    let prices: Prices = asked.iter().map(|of| (of.claims.study.clone(), judge(of))).collect();
     Ok(asked.iter().map(|asked| study(asked, &prices, &names)).collect())
 }
 
@@ -71,15 +69,16 @@ fn study(asked: &Asked, prices: &Prices, names: &[String]) -> StudyView {
     let Asked { shown, claims, page, rounds, parts, originals } = asked;
     let mirrored = asked.newest_first(originals);
     let (here, newest) = shown.rounds[0];
-    let on = |host: usize| {
+    let mut observed = Vec::new();
+    let mut on = |host: usize| {
         let rounds: Vec<&Round> = rounds.iter().filter(|round| round.host == host).collect();
         let judged = judge::study(claims, &rounds, &mirrored);
-        let of_rule = |rule| prediction::observe(rule, &rounds, &judged, prices);
-        let observed: Vec<Observed> = claims.rules.iter().flat_map(of_rule).collect();
-        (judged, observed)
+        observed.extend(claims.rules.iter().flat_map(|rule| prediction::observe(rule, &rounds, &judged, prices)));
+        judged
     };
-    let (on_here, mut observed) = on(here);
+    let on_here = on(here);
     let others: BTreeSet<usize> = rounds.iter().map(|round| round.host).filter(|host| *host != here).collect();
+    let elsewhere = others.into_iter().map(|host| (host, on(host))).collect();
     let (memory_disagreements, memory_compared) = newest.memory_check();
     let judged = JudgedStudy {
         plan_seed: newest.meta.seed,
@@ -92,12 +91,6 @@ fn study(asked: &Asked, prices: &Prices, names: &[String]) -> StudyView {
         goals: judge::goals(claims, &asked.newest_first(parts)),
         ..on_here
     };
-    let mut elsewhere = Vec::new();
-    for host in others {
-        let (judged, of_host) = on(host);
-        elsewhere.push((host, judged));
-        observed.extend(of_host);
-    }
     let calibrate = |(host, folder): (usize, &Folder)| {
         let calibration = folder.meta.calibration.as_ref()?;
         Some(judge::calibrate(&Round::new(host, folder, folder.claims.clone()), calibration))
@@ -135,24 +128,23 @@ pub fn unshown<'a>(checked: &'a Checked, studies: &[StudyView]) -> Vec<&'a Path>
     folders.map(|folder| folder.path.as_path()).collect()
 }
 
-/// Writes REPORT.md to `out`, the evidence to docs/evidence/ beside it, the charts to the folder `charts_dir`, and the marked blocks of the
-/// `splice` files.
-///
-/// Charts and pages that an earlier rendering left in their folders and that there are no more are removed.
+/// Writes REPORT.md to `out`, the evidence to docs/evidence/ beside it, the charts to `charts_dir`, and the marked blocks of the `splice` files.
+/// Charts and pages that an earlier rendering left there and that there are no more are removed.
 pub fn render(studies: &[StudyView], out: &Path, charts_dir: &Path, splice: &[PathBuf]) -> Result<(), Vec<Error>> {
     let root = out.parent().unwrap_or(Path::new(""));
     let charts = charts::all(studies).into_iter().map(|(name, svg)| (charts_dir.join(name), svg));
-    let mut files: BTreeMap<PathBuf, String> = charts.collect();
-    for (path, page) in render::pages(studies) {
-        files.insert(if path == render::REPORT { out.to_owned() } else { root.join(path) }, page);
-    }
+    let place = |path: &Path| if path == Path::new(render::REPORT) { out.to_owned() } else { root.join(path) };
+    let pages = render::pages(studies).into_iter().map(|(path, page)| (place(path.as_ref()), page));
+    let files: BTreeMap<PathBuf, String> = charts.chain(pages).collect();
     for (path, text) in &files {
         let folder = path.parent().unwrap_or(root);
         fs::create_dir_all(folder).map_err(|source| Error::io("create", folder, source))?;
         write_whole(path, text)?;
     }
     for (folder, extension) in [(charts_dir, "svg"), (&root.join(render::EVIDENCE), "md")] {
-        clean(folder, extension, &files)?;
+        let all = files::entries(folder)?.into_keys().map(|name| folder.join(name));
+        let is_left = |path: &PathBuf| path.extension().is_some_and(|is| is == extension) && !files.contains_key(path);
+        all.filter(is_left).try_for_each(|path| files::remove_if_there(&path))?;
     }
     let blocks = render::splice_blocks(studies);
     for file in splice {
@@ -161,44 +153,28 @@ pub fn render(studies: &[StudyView], out: &Path, charts_dir: &Path, splice: &[Pa
     Ok(())
 }
 
-/// Removes the files of `folder` with this extension that are not among the `files` just written.
-fn clean(folder: &Path, extension: &str, files: &BTreeMap<PathBuf, String>) -> Result<(), Error> {
-    for name in files::entries(folder)?.into_keys() {
-        let path = folder.join(name);
-        let is_ours = path.extension().is_some_and(|is| is == extension);
-        if is_ours && !files.contains_key(&path) {
-            fs::remove_file(&path).map_err(|source| Error::io("clean", folder, source))?;
-        }
-    }
-    Ok(())
-}
-
 /// `text` with what stands between `<!-- NAME:begin -->` and `<!-- NAME:end -->` replaced by the block called NAME.
 fn spliced(text: &str, blocks: &BTreeMap<String, String>, file: &Path) -> Result<String, Error> {
     let mut out = String::new();
     let mut open: Option<(usize, &str)> = None;
-    let no_end = |(number, name): (usize, &str)| Error::line(file, number, format!("the block '{name}' has no end"));
+    let fault =
+        |(number, name): (usize, &str), what: &str| Error::line(file, number, format!("the block '{name}' {what}"));
     for (number, line) in (1..).zip(text.lines()) {
         let mark = line.trim().strip_prefix("<!-- ").and_then(|line| line.strip_suffix(" -->"));
         match (mark.and_then(|mark| mark.rsplit_once(':')), open) {
-            (Some((name, "begin")), None) => {
-                let known = || blocks.keys().cloned().collect::<Vec<_>>().join(", ");
-                let unknown = || Error::line(file, number, format!("there is no block '{name}': {}", known()));
-                let block = blocks.get(name).ok_or_else(unknown)?;
-                out.extend([line, "\n", block.trim_end(), "\n"]);
-                open = Some((number, name));
-            }
-            (Some((name, "end")), Some((_, begun))) if name == begun => {
-                out.extend([line, "\n"]);
-                open = None;
-            }
-            (Some((_, "begin" | "end")), Some(begun)) => return Err(no_end(begun)),
-            (Some((name, "end")), None) => {
-                return Err(Error::line(file, number, format!("the block '{name}' ends without a beginning")));
-            }
-            (_, None) => out.extend([line, "\n"]),
-            (_, Some(_)) => {}
+            (Some((name, "end")), Some((_, begun))) if name == begun => open = None,
+            (Some((_, "begin" | "end")), Some(begun)) => return Err(fault(begun, "has no end")),
+            (_, Some(_)) => continue,
+            (Some((name, "end")), None) => return Err(fault((number, name), "ends without a beginning")),
+            (Some((name, "begin")), None) => open = Some((number, name)),
+            (_, None) => {}
+        }
+        out.extend([line, "\n"]);
+        if let Some((number, name)) = open {
+            let known = || format!("is none: {}", blocks.keys().cloned().collect::<Vec<_>>().join(", "));
+            let block = blocks.get(name).ok_or_else(|| fault((number, name), &known()))?;
+            out.extend([block.trim_end(), "\n"]);
         }
     }
-    open.map_or(Ok(out), |begun| Err(no_end(begun)))
+    open.map_or(Ok(out), |begun| Err(fault(begun, "has no end")))
 }

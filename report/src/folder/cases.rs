@@ -16,14 +16,11 @@ pub struct Case {
     pub arm: String,
     /// `release`, `dev` or the name of another build.
     pub build: String,
-    /// Expected wall time of a run, in seconds.
     pub seconds: f64,
-    /// The arguments that run it, separated by spaces.
     pub arguments: String,
 }
 
 impl Case {
-    /// The test case of scenario, arm, build, seconds and arguments.
     pub(crate) fn read([scenario, arm, build, seconds, arguments]: [&str; 5]) -> Result<Self, String> {
         let time = seconds.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= LONGEST_S);
         let time = time.ok_or_else(|| format!("'{seconds}' is no time in seconds above zero and of a day at most"))?;
@@ -31,9 +28,12 @@ impl Case {
         Ok(Case { scenario, arm, build, seconds: time, arguments })
     }
 
-    /// Its scenario and arm.
     pub fn name(&self) -> (&str, &str) {
         (&self.scenario, &self.arm)
+    }
+
+    pub(crate) fn named(&self) -> (String, String) {
+        (self.scenario.clone(), self.arm.clone())
     }
 
     /// Whether it is the A/A twin of a whole process; that of a duet shares a process, and so a layout, with the arm.
@@ -42,21 +42,17 @@ impl Case {
     }
 }
 
-/// Whether `text` is made of small letters, digits and `more`.
-fn is_made_of(text: &str, more: u8) -> bool {
+pub(crate) fn is_made_of(text: &str, more: u8) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == more)
 }
 
 /// Whether `text` is an arm with at most one suffix, or two of them joined to a duet.
 fn is_arm(text: &str) -> bool {
-    let single = |text: &str| {
+    let is_single = |text: &str| {
         let (name, suffix) = text.split_once('@').unwrap_or((text, "aa"));
         is_made_of(name, b'_') && ["aa", "slow"].contains(&suffix)
     };
-    match text.split_once('~') {
-        Some((first, second)) => single(first) && single(second),
-        None => single(text),
-    }
+    text.splitn(2, '~').all(is_single)
 }
 
 /// Whether `text` is `release`, `dev` or the name of a study's own build, which is a folder's name, too.
@@ -64,27 +60,24 @@ fn is_build(text: &str) -> bool {
     matches!(text, "release" | "dev") || text.strip_prefix("variant-").is_some_and(|name| is_made_of(name, b'-'))
 }
 
-/// Reads cases.tsv; `file` stands in messages.
-///
-/// # Errors
-/// Names file and line of what is not as docs/FORMAT.md section 1 says.
+/// Reads cases.tsv as docs/FORMAT.md section 1 has it; an error names `file` and the line.
 pub fn parse(text: &str, file: &str) -> Result<Vec<Case>, Error> {
     let mut seen = BTreeSet::new();
     let cases = files::rows(text, file, "scenario, arm, build, seconds, arguments", |columns| {
         let [scenario, arm, build, _, _] = columns;
-        if !is_made_of(scenario, b'_') {
-            return Err(format!("'{scenario}' is no name of a scenario: small letters, digits and _ only"));
+        let faults = [
+            (
+                !is_made_of(scenario, b'_'),
+                format!("'{scenario}' is no name of a scenario: small letters, digits and _ only"),
+            ),
+            (!is_arm(arm), format!("'{arm}' is no arm: NAME, NAME@aa, NAME@slow or two of them joined by ~")),
+            (!is_build(build), format!("'{build}' is no build: release, dev or variant-NAME of builds.tsv")),
+            (!seen.insert((scenario, arm)), format!("the test case {scenario} {arm} stands twice")),
+        ];
+        match faults.into_iter().find(|(is_there, _)| *is_there) {
+            Some((_, what)) => Err(what),
+            None => Case::read(columns),
         }
-        if !is_arm(arm) {
-            return Err(format!("'{arm}' is no arm: NAME, NAME@aa, NAME@slow or two of them joined by ~"));
-        }
-        if !is_build(build) {
-            return Err(format!("'{build}' is no build: release, dev or variant-NAME of builds.tsv"));
-        }
-        if !seen.insert((scenario, arm)) {
-            return Err(format!("the test case {scenario} {arm} stands twice"));
-        }
-        Case::read(columns)
     })?;
     if cases.is_empty() { Err(Error::file(file, "there is no test case in it")) } else { Ok(cases) }
 }

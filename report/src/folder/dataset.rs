@@ -15,7 +15,6 @@ pub struct Sample {
     pub error: Option<String>,
 }
 
-/// All samples of a results folder.
 #[derive(Debug, Clone, Default)]
 pub struct Dataset {
     /// By scenario and arm (`A~B` for a duet), in the order of their blocks.
@@ -23,7 +22,6 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Adds a sample of a test case.
     pub fn add(&mut self, scenario: &str, arm: &str, sample: Sample) {
         let samples = self.samples.entry((scenario.to_owned(), arm.to_owned())).or_default();
         samples.push(sample);
@@ -36,7 +34,6 @@ impl Dataset {
         self.samples.get(&(scenario.to_owned(), arm.to_owned())).map_or(&[], Vec::as_slice)
     }
 
-    /// How many runs of the case failed.
     pub fn failed(&self, scenario: &str, arm: &str) -> usize {
         self.samples(scenario, arm).iter().filter(|sample| sample.error.is_some()).count()
     }

@@ -25,17 +25,15 @@ struct Cursor {
     /// Their bytes in runs.jsonl, and those of their seals in seals.tsv.
     bytes: u64,
     sealed_bytes: u64,
-    /// State of the hash of the lines, in hexadecimal.
+    /// State of the hash of the lines, in hexadecimal; that of nothing is empty.
     hash: String,
 }
 
-/// runs.jsonl at its end.
+/// runs.jsonl at its end, up to which the cursor knows all but lines and hash, which the sealer has.
 pub(crate) struct Log {
     runs: PathBuf,
     seals: PathBuf,
-    cursor: PathBuf,
-    bytes: u64,
-    sealed_bytes: u64,
+    cursor: Cursor,
     sealer: Sealer,
     plan: Vec<PlannedRun>,
 }
@@ -45,11 +43,11 @@ impl Log {
     /// have left.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let (_, plan) = load(folder, "plan.tsv", plan_file::from_tsv)?;
-        let [runs, seals, cursor] = ["runs.jsonl", seals::NAME, CURSOR].map(|name| folder.join(name));
-        let mut log = Log { runs, seals, cursor, bytes: 0, sealed_bytes: 0, sealer: Sealer::default(), plan };
-        let known = std::fs::read(&log.cursor).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        let [runs, seals] = ["runs.jsonl", seals::NAME].map(|name| folder.join(name));
+        let mut log = Log { runs, seals, cursor: Cursor::default(), sealer: Sealer::default(), plan };
+        let known = std::fs::read(folder.join(CURSOR)).ok().and_then(|text| serde_json::from_slice(&text).ok());
         for cursor in known.into_iter().chain([Cursor::default()]) {
-            if log.go_on(&cursor)? {
+            if log.go_on(cursor)? {
                 return Ok(log);
             }
         }
@@ -58,13 +56,14 @@ impl Log {
     }
 
     /// Goes from `cursor` to the end; `false` if the lines or the seals do not fit it.
-    fn go_on(&mut self, cursor: &Cursor) -> Result<bool, Error> {
+    fn go_on(&mut self, cursor: Cursor) -> Result<bool, Error> {
         let written = rest_of(&self.seals, cursor.sealed_bytes)?;
         let rest = lines_from(&self.runs, cursor.bytes)?;
         let (Some(hash), Some(written), Some(rest)) = (hash_of(&cursor.hash), written, rest) else { return Ok(false) };
-        self.bytes = cursor.bytes + rest.len() as u64;
-        self.sealed_bytes = cursor.sealed_bytes + written.len() as u64;
         self.sealer = Sealer { lines: cursor.lines, hash };
+        self.cursor = cursor;
+        self.cursor.bytes += rest.len() as u64;
+        self.cursor.sealed_bytes += written.len() as u64;
         let due = self.sealer.add(&self.plan, &rest);
         let (text, older) = (seals::to_tsv(&due), seals::to_tsv(&due[..due.len().saturating_sub(1)]));
         // Between a line and its seal we may have been ended, and within the seal.
@@ -83,14 +82,13 @@ impl Log {
     /// Adds a whole line with one write, and the seal of the block that it completes.
     pub fn add(mut self, line: &str) -> Result<(), Error> {
         append(&self.runs, line)?;
-        self.bytes += line.len() as u64;
+        self.cursor.bytes += line.len() as u64;
         let due = self.sealer.add(&self.plan, line);
         self.seal(&seals::to_tsv(&due))?;
-        let hash = hex::encode(self.sealer.hash.serialize());
-        let Log { bytes, sealed_bytes, sealer: Sealer { lines, .. }, .. } = self;
-        let cursor = Cursor { lines, bytes, sealed_bytes, hash };
-        let text = serde_json::to_string(&cursor).map_err(|source| Error::io("write", &self.cursor, source))?;
-        std::fs::write(&self.cursor, text).map_err(|source| Error::io("write", &self.cursor, source))
+        let (lines, hash) = (self.sealer.lines, hex::encode(self.sealer.hash.serialize()));
+        let path = self.runs.with_file_name(CURSOR);
+        let cursor = serde_json::json!(Cursor { lines, hash, ..self.cursor }).to_string();
+        std::fs::write(&path, cursor).map_err(|source| Error::io("write", &path, source))
     }
 
     fn seal(&mut self, text: &str) -> Result<(), Error> {
@@ -100,12 +98,11 @@ impl Log {
         // A seal must not outlive the lines that it seals.
         let synced = File::open(&self.runs).and_then(|file| file.sync_data());
         synced.map_err(|source| Error::io("write", &self.runs, source))?;
-        self.sealed_bytes += text.len() as u64;
+        self.cursor.sealed_bytes += text.len() as u64;
         append(&self.seals, text)
     }
 }
 
-/// The state of a hash; that of nothing is empty.
 fn hash_of(state: &str) -> Option<Sha256> {
     if state.is_empty() {
         return Some(Sha256::default());
@@ -114,30 +111,12 @@ fn hash_of(state: &str) -> Option<Sha256> {
     Sha256::deserialize(&state).ok()
 }
 
-/// memory.jsonl at its end, and the passes that the plan promises.
-pub(crate) struct Passes<'a> {
-    path: PathBuf,
-    promised: &'a [PlannedRun],
-    lines: usize,
-}
-
-impl<'a> Passes<'a> {
-    /// Finds the end of the file at `path`, which need not be there yet; drops the torn line that an interruption may have left.
-    pub fn open(path: PathBuf, promised: &'a [PlannedRun]) -> Result<Self, Error> {
-        let lines = lines_from(&path, 0)?.unwrap_or_default().lines().count();
-        Ok(Passes { path, promised, lines })
-    }
-
-    /// What is planned for the next line, which must be called `name`.
-    pub fn next(&self, name: &str) -> Result<&'a PlannedRun, Error> {
-        let name_of = |PlannedRun { run, case, .. }: &PlannedRun| format!("{run} {} {}", case.scenario, case.arm);
-        due(self.promised, self.lines, name_of, name, &self.path)
-    }
-
-    /// Adds a whole line with one write.
-    pub fn add(self, line: &str) -> Result<(), Error> {
-        append(&self.path, line)
-    }
+/// What is promised for the next line of memory.jsonl at `path`, which must be called `name`; drops the torn line that an interruption may have
+/// left there.
+pub(crate) fn next_pass<'a>(path: &Path, promised: &'a [PlannedRun], name: &str) -> Result<&'a PlannedRun, Error> {
+    let lines = lines_from(path, 0)?.unwrap_or_default().lines().count();
+    let name_of = |PlannedRun { run, case, .. }: &PlannedRun| format!("{run} {} {}", case.scenario, case.arm);
+    due(promised, lines, name_of, name, path)
 }
 
 /// What is planned after so many `lines`, unless that has another name than is `asked` for.
@@ -156,7 +135,8 @@ fn due<'a>(
     Err(Error::line(path, lines + 1, what))
 }
 
-fn append(path: &Path, text: &str) -> Result<(), Error> {
+/// Adds to a file with one write.
+pub(crate) fn append(path: &Path, text: &str) -> Result<(), Error> {
     let write = || OpenOptions::new().append(true).create(true).open(path)?.write_all(text.as_bytes());
     write().map_err(|source| Error::io("write", path, source))
 }

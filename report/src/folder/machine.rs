@@ -17,16 +17,12 @@ pub struct Machine {
     /// Values by name; `None` is a value that could not be read.
     #[serde(deserialize_with = "unrepeated")]
     pub values: BTreeMap<String, Option<Value>>,
-    /// Why a value could not be read.
     #[serde(deserialize_with = "unrepeated")]
     pub reasons: BTreeMap<String, String>,
 }
 
 impl Machine {
-    /// Reads machine.json; `file` stands in messages.
-    ///
-    /// # Errors
-    /// If it is not as docs/FORMAT.md says, or a null has no reason.
+    /// Reads machine.json; an error names `file` and what is not as docs/FORMAT.md says, or a null without a reason.
     pub fn parse(text: &str, file: &str) -> Result<Self, Error> {
         let machine: Machine = files::json(text, file, 1)?;
         let fault = |(name, value): (&String, &Option<Value>)| match value {
@@ -43,26 +39,25 @@ impl Machine {
     pub(crate) fn from_facts(text: &str, file: &str) -> Result<Self, Error> {
         let mut machine = Machine::default();
         for (index, line) in text.lines().enumerate() {
-            let mut columns = line.splitn(3, '\t');
-            let (Some(name), Some(value)) = (columns.next().filter(|name| !name.is_empty()), columns.next()) else {
+            let Some((name, rest)) = line.split_once('\t').filter(|(name, _)| !name.is_empty()) else {
                 return Err(Error::line(file, index + 1, "this is no name, value and reason, separated by tabs"));
             };
-            let reason = columns.next().filter(|reason| !reason.is_empty()).unwrap_or("it could not be read");
+            let (value, reason) = rest.split_once('\t').unwrap_or((rest, ""));
+            let value = (!value.is_empty()).then(|| number_or_text(value));
             machine.reasons.remove(name);
-            if value.is_empty() {
+            if value.is_none() {
+                let reason = if reason.is_empty() { "it could not be read" } else { reason };
                 machine.reasons.insert(name.to_owned(), reason.to_owned());
             }
-            machine.values.insert(name.to_owned(), (!value.is_empty()).then(|| number_or_text(value)));
+            machine.values.insert(name.to_owned(), value);
         }
         Ok(machine)
     }
 
-    /// The value called `name`; `None` if it was not read.
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.values.get(name)?.as_ref()
     }
 
-    /// The number called `name`; `None` if there is none.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.value(name)?.as_f64()
     }

@@ -23,7 +23,6 @@ pub(crate) fn place(folder: &Path, name: &str) -> PathBuf {
     if !plain.exists() && packed.exists() { packed } else { plain }
 }
 
-/// The text of the file `name` of `folder`.
 pub(crate) fn read(folder: &Path, name: &str) -> Result<String, Error> {
     let path = place(folder, name);
     if path.extension().is_none_or(|ending| ending != "gz") {
@@ -34,17 +33,14 @@ pub(crate) fn read(folder: &Path, name: &str) -> Result<String, Error> {
         MultiGzDecoder::new(File::open(&path)?).take((MOST_MIB << 20) + 1).read_to_string(&mut text)?;
         Ok(text)
     };
-    let text = unpack().map_err(|source| Error::io("unpack", &path, source))?;
-    refuse_bomb(&text, &path)?;
-    Ok(text)
+    no_bomb(unpack().map_err(|source| Error::io("unpack", &path, source))?, &path)
 }
 
 /// Writes the logs of `folder` compressed beside the plain ones. The same text gives the same bytes: there is neither a name nor a time in them.
 pub(crate) fn pack(folder: &Path) -> Result<(), Error> {
     for plain in LOGS.map(|name| folder.join(name)).into_iter().filter(|plain| plain.exists()) {
-        let text = files::read(&plain)?;
-        // Nobody could read it again.
-        refuse_bomb(&text, &plain)?;
+        // Nobody could read a longer one again.
+        let text = no_bomb(files::read(&plain)?, &plain)?;
         let compress = || {
             let mut packed = GzEncoder::new(Vec::new(), Compression::best());
             packed.write_all(text.as_bytes())?;
@@ -58,15 +54,13 @@ pub(crate) fn pack(folder: &Path) -> Result<(), Error> {
 
 /// Removes the plain logs of `folder` once the compressed ones and all else that is in it have reached the disk.
 pub(crate) fn drop_plain(folder: &Path) -> Result<(), Error> {
-    let sync = |path: &Path| File::open(path)?.sync_all();
-    let synced = files::entries(folder)?.into_keys().map(|name| folder.join(name)).chain([folder.to_owned()]);
-    for path in synced {
-        sync(&path).map_err(|source| Error::io("sync", &path, source))?;
+    for path in files::entries(folder)?.into_keys().map(|name| folder.join(name)).chain([folder.to_owned()]) {
+        File::open(&path).and_then(|file| file.sync_all()).map_err(|source| Error::io("sync", &path, source))?;
     }
     LOGS.iter().try_for_each(|log| files::remove_if_there(&folder.join(log)))
 }
 
-fn refuse_bomb(text: &str, path: &Path) -> Result<(), Error> {
+fn no_bomb(text: String, path: &Path) -> Result<String, Error> {
     let is_bomb = text.len() as u64 > MOST_MIB << 20;
-    if is_bomb { Err(Error::file(path, format!("its text has over {MOST_MIB} MiB"))) } else { Ok(()) }
+    if is_bomb { Err(Error::file(path, format!("its text has over {MOST_MIB} MiB"))) } else { Ok(text) }
 }

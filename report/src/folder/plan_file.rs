@@ -9,7 +9,6 @@ use crate::files::{self, Schema};
 use crate::folder::cases::Case;
 use crate::folder::manifest;
 
-/// One run of the plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedRun {
     pub run: String,
@@ -27,11 +26,9 @@ pub struct PlanMeta {
     pub schema: Schema,
     pub study: String,
     pub profile: String,
-    /// Seed from which the order follows.
     pub seed: u64,
     pub hash: String,
     pub planned_s: f64,
-    /// How many layouts of its code each build has.
     pub layouts: NonZeroU64,
     /// How often the cases are run once more under GNU time: what follows from the profile and the part.
     pub memory_passes: usize,
@@ -55,19 +52,16 @@ pub struct Calibration {
 }
 
 impl PlanMeta {
-    /// Whether the plan takes in the scenario.
     pub fn holds(&self, scenario: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == scenario))
     }
 
-    /// The content of plan.json.
     pub fn to_text(&self) -> String {
         // Numbers and texts only: there is nothing that JSON could not hold.
         format!("{}\n", serde_json::to_string_pretty(self).unwrap_or_default())
     }
 }
 
-/// The content of plan.tsv.
 pub fn to_tsv(runs: &[PlannedRun]) -> String {
     let line = |PlannedRun { run, block, layout, seed, case }: &PlannedRun| {
         let Case { scenario, arm, build, seconds, arguments } = case;
@@ -76,10 +70,7 @@ pub fn to_tsv(runs: &[PlannedRun]) -> String {
     runs.iter().map(line).collect()
 }
 
-/// Reads plan.tsv; `file` stands in messages.
-///
-/// # Errors
-/// Names file and line of what is not as docs/FORMAT.md section 3 says.
+/// Reads plan.tsv as docs/FORMAT.md section 3 has it; an error names `file` and the line.
 pub fn from_tsv(text: &str, file: &str) -> Result<Vec<PlannedRun>, Error> {
     let number = |text: &str| text.parse::<u64>().map_err(|_| format!("'{text}' is no whole number"));
     files::rows(text, file, "nine", |[run, block, scenario, arm, build, layout, seed, seconds, arguments]| {
@@ -95,7 +86,6 @@ pub fn hash(claims: &str, cases: &str, plan: &str) -> String {
 }
 
 impl PlannedRun {
-    /// Its block: scenario and number.
     pub fn block_name(&self) -> (&str, u64) {
         (&self.case.scenario, self.block)
     }

@@ -1,15 +1,8 @@
 //! The record of a run: whether it fits what was planned, and what its metrics are.
 
+use crate::fmt::unit_of;
 use crate::folder::plan_file::PlannedRun;
 pub use crate::line::{DuetPair, Order, Record};
-
-/// Endings of metric names: their units.
-pub const UNITS: [&str; 10] = ["_per_s", "_s", "_ms", "_us", "_ns", "_kib", "_bytes", "_count", "_percent", "_ratio"];
-
-/// The unit that a metric's name ends in, without the underscore; `None` for a name without one.
-pub fn unit(metric: &str) -> Option<&'static str> {
-    UNITS.iter().find(|unit| metric.ends_with(**unit)).map(|unit| &unit[1..])
-}
 
 /// Whether a metric is a mean, a maximum or a percentile, by its name (`_mean_`, `_max_`, `_p50_`): it is missing where nothing was timed.
 pub fn is_summary(metric: &str) -> bool {
@@ -48,15 +41,15 @@ impl Record {
         pairs.or_else(|| self.metrics.get("work_s").copied())
     }
 
-    /// What is wrong with the record in itself, in words; `None` if nothing is.
     pub fn fault(&self) -> Option<String> {
-        if let Some(name) = self.metrics.keys().find(|name| unit(name).is_none()) {
-            return Some(format!("metric '{name}' does not end in a unit ({})", UNITS.join(", ")));
+        if let Some(name) = self.metrics.keys().find(|name| unit_of(name).is_empty()) {
+            return Some(format!("metric '{name}' does not end in a unit"));
         }
         if let Some((name, value)) = self.metrics.iter().find(|(_, value)| !value.is_finite()) {
             return Some(format!("metric '{name}' is {value}: a number is needed"));
         }
         let is_timeless = |pair: &DuetPair| pair.a_s <= 0.0 || pair.b_s <= 0.0;
+        let ab = self.pairs.iter().flatten().filter(|pair| pair.order == Order::Ab).count();
         let is_untimed = !self.metrics.contains_key("work_s");
         let has_result = !self.metrics.is_empty() || self.pairs.is_some() || !self.digest.is_empty();
         let fault = match (&self.error, &self.pairs, &self.versus) {
@@ -66,18 +59,13 @@ impl Record {
             (_, Some(_), None) => "pairs stand only in duets: 'versus' is missing",
             (_, Some(pairs), _) if pairs.is_empty() => "a duet needs at least one pair",
             (_, Some(pairs), _) if pairs.iter().any(is_timeless) => "the times of a duet are above zero",
-            (_, Some(pairs), _) => return unbalanced(pairs),
+            // The order would count as a difference of the arms.
+            (_, Some(pairs), _) if ab.abs_diff(pairs.len() - ab) > 1 => {
+                let ba = pairs.len() - ab;
+                return Some(format!("a duet needs both orders equally often, not {ab} times ab and {ba} times ba"));
+            }
             _ => return None,
         };
         Some(fault.to_owned())
     }
-}
-
-/// The error of a duet in which an order occurs more often than the other by more than one pair: the order would count as a difference of
-/// the arms.
-fn unbalanced(pairs: &[DuetPair]) -> Option<String> {
-    let ab = pairs.iter().filter(|pair| pair.order == Order::Ab).count();
-    let ba = pairs.len() - ab;
-    (ab.abs_diff(ba) > 1)
-        .then(|| format!("a duet needs both orders equally often, not {ab} times ab and {ba} times ba"))
 }

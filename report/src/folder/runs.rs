@@ -9,7 +9,6 @@ use crate::folder::hyperfine::Export;
 use crate::folder::plan_file::PlannedRun;
 use crate::folder::record::Record;
 
-/// A line of runs.jsonl.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
@@ -23,13 +22,11 @@ pub struct Run {
     pub record: Option<Record>,
 }
 
-/// A line of memory.jsonl.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryRun {
     pub pass: u32,
     pub scenario: String,
-    /// The arm, as cases.tsv names it.
     pub arm: String,
     pub exit: i32,
     #[serde(deserialize_with = "Option::deserialize")]
@@ -38,7 +35,6 @@ pub struct MemoryRun {
     pub record: Option<Record>,
 }
 
-/// What GNU time measured of a whole process.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GnuTime {
@@ -53,7 +49,7 @@ pub struct GnuTime {
 }
 
 impl Run {
-    /// The first difference from what was planned of `study`, or an impossible time, in words; `None` if the run fits. A failed run fits.
+    /// The first difference from what was planned of `study`, or an impossible time, in words; a failed run fits.
     pub fn misfit(&self, plan: &PlannedRun, study: &str) -> Option<String> {
         let record = self.record.as_ref()?;
         let process_s = self.hyperfine.as_ref().map_or(f64::INFINITY, |export| export.wall_s);
@@ -66,7 +62,6 @@ impl Run {
         })
     }
 
-    /// Why the run counts as failed; `None` if it succeeded.
     pub fn failure(&self) -> Option<String> {
         let timeless = || self.hyperfine.is_none().then(|| "hyperfine left no time".to_owned());
         failure(self.record.as_ref(), self.exit).or_else(timeless)
@@ -75,29 +70,19 @@ impl Run {
 
 /// Why a command counts as failed by its record and exit code; `None` if it succeeded.
 pub(crate) fn failure(record: Option<&Record>, exit: i32) -> Option<String> {
-    let Some(Record { error, .. }) = record else {
-        return Some(if exit == 0 { "it left no record".to_owned() } else { format!("exit code {exit}") });
-    };
-    error.clone().or_else(|| (exit != 0).then(|| format!("exit code {exit}")))
+    let error =
+        record.and_then(|record| record.error.clone()).or_else(|| (exit != 0).then(|| format!("exit code {exit}")));
+    error.or_else(|| record.is_none().then(|| "it left no record".to_owned()))
 }
 
-/// Reads a file of JSON lines; `file` stands in messages. The last line must be ended, too.
-///
-/// # Errors
-/// Names file and line of everything that cannot be read.
+/// Reads a file of JSON lines, the last of which must be ended, too; an error names `file` and the line of everything that cannot be read.
 pub fn read_lines<T: DeserializeOwned>(text: &str, file: &str) -> Result<Vec<T>, Vec<Error>> {
-    let mut read = Vec::new();
     let mut errors = Vec::new();
-    for (index, line) in text.split_inclusive('\n').enumerate() {
-        let Some(line) = line.strip_suffix('\n') else {
-            let what = "the last line is not ended: the measurement was interrupted, start it again";
-            errors.push(Error::line(file, index + 1, what));
-            break;
-        };
-        match files::json(line, file, index + 1) {
-            Ok(value) => read.push(value),
-            Err(error) => errors.push(error),
-        }
-    }
+    let lines = (1..).zip(text.split_inclusive('\n')).filter_map(|(number, line)| {
+        let what = "the last line is not ended: the measurement was interrupted, start it again";
+        let whole = line.strip_suffix('\n').ok_or_else(|| Error::line(file, number, what));
+        whole.and_then(|line| files::json(line, file, number)).map_err(|error| errors.push(error)).ok()
+    });
+    let read = lines.collect();
     none(errors).map(|()| read)
 }

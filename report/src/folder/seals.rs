@@ -4,20 +4,15 @@ use sha2::{Digest, Sha256};
 
 use crate::folder::plan_file::PlannedRun;
 
-/// Name of the file.
 pub const NAME: &str = "seals.tsv";
 
-/// The seal of a block.
+/// The seal of a block: the lines of runs.jsonl when it was complete, and its own line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seal {
-    pub scenario: String,
-    pub block: u64,
-    /// Lines of runs.jsonl when the block was complete.
     pub lines: usize,
-    pub sum: String,
+    text: String,
 }
 
-/// What the seals follow from: the lines so far, and their hash.
 #[derive(Clone, Default)]
 pub(crate) struct Sealer {
     pub lines: usize,
@@ -32,9 +27,10 @@ impl Sealer {
             let Some(run) = plan.get(self.lines) else { break };
             self.hash.update(line.as_bytes());
             self.lines += 1;
-            if plan.get(self.lines).is_none_or(|next| next.block_name() != run.block_name()) {
-                let (scenario, sum) = (run.case.scenario.clone(), hex::encode(self.hash.clone().finalize()));
-                due.push(Seal { scenario, block: run.block, lines: self.lines, sum });
+            let (lines, block) = (self.lines, run.block_name());
+            if plan.get(lines).is_none_or(|next| next.block_name() != block) {
+                let sum = hex::encode(self.hash.clone().finalize());
+                due.push(Seal { lines, text: format!("{}\t{}\t{lines}\t{sum}\n", block.0, block.1) });
             }
         }
         due
@@ -46,10 +42,8 @@ pub fn of(plan: &[PlannedRun], runs: &str) -> Vec<Seal> {
     Sealer::default().add(plan, runs)
 }
 
-/// The content of seals.tsv.
 pub fn to_tsv(seals: &[Seal]) -> String {
-    let line = |Seal { scenario, block, lines, sum }: &Seal| format!("{scenario}\t{block}\t{lines}\t{sum}\n");
-    seals.iter().map(line).collect()
+    seals.iter().map(|seal| seal.text.as_str()).collect()
 }
 
 /// The line (from 1) at which two texts differ first.

@@ -1,7 +1,6 @@
 //! A sentence with places for judged figures: "async takes {T2.fair.range}".
 
 use serde::Deserialize;
-use strum::{Display, EnumString, VariantNames};
 
 use crate::claims::Form;
 use crate::files::chosen;
@@ -13,7 +12,6 @@ pub struct Sentence {
     pub pieces: Vec<Piece>,
 }
 
-/// A piece of a sentence.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece {
     Words(String),
@@ -32,8 +30,8 @@ pub enum Piece {
 }
 
 /// How a figure is said, in the unit of its authors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, VariantNames)]
-#[strum(serialize_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum What {
     /// "+5 to +42 %": from the least to the most over the hosts.
     Range,
@@ -42,25 +40,9 @@ pub enum What {
 }
 
 impl Sentence {
-    /// The claims that its figures are of.
-    pub fn claims(&self) -> impl Iterator<Item = &String> {
-        self.pieces.iter().filter_map(|piece| if let Piece::Figure { claim, .. } = piece { Some(claim) } else { None })
-    }
-
-    /// The crossings whose figures it has.
-    pub fn crossings(&self) -> impl Iterator<Item = (&String, &String)> {
-        self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Crossing { map, crossing } => Some((map, crossing)),
-            _ => None,
-        })
-    }
-
-    /// The rows that it names by their scenario or part.
-    pub fn rows(&self) -> impl Iterator<Item = (&String, Form, &String)> {
-        self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Figure { claim, form, of: Some(of), .. } => Some((claim, *form, of)),
-            _ => None,
-        })
+    /// Whether it has a figure of this claim.
+    pub fn quotes(&self, id: &str) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Figure { claim, .. } if claim == id))
     }
 }
 
@@ -72,46 +54,21 @@ impl TryFrom<String> for Sentence {
         let mut pieces: Vec<Piece> = parts.next().map(|words| Piece::Words(words.to_owned())).into_iter().collect();
         for part in parts {
             let (place, words) = part.split_once('}').ok_or_else(|| format!("'{{{part}' lacks its '}}'"))?;
-            let words = Piece::Words(words.to_owned());
-            if let ["map", map, crossing] = place.split('.').collect::<Vec<_>>()[..] {
-                pieces.extend([Piece::Crossing { map: map.to_owned(), crossing: crossing.to_owned() }, words]);
-                continue;
-            }
-            let (claim, form, of, what) = match place.split('.').collect::<Vec<_>>()[..] {
-                [claim, form, what] => (claim.to_owned(), form, None, what),
-                [claim, form, of, what] => (claim.to_owned(), form, Some(of.to_owned()), what),
+            let figure = |claim: &str, form, of: Option<&str>, what| {
+                let (claim, of) = (claim.to_owned(), of.map(str::to_owned));
+                Ok(Piece::Figure { claim, form: chosen(form)?, of, what: chosen(what)? })
+            };
+            let piece = match place.split('.').collect::<Vec<_>>()[..] {
+                ["map", map, crossing] => Ok(Piece::Crossing { map: map.to_owned(), crossing: crossing.to_owned() }),
+                [claim, form, what] => figure(claim, form, None, what),
+                [claim, form, of, what] => figure(claim, form, Some(of), what),
                 _ => {
                     let known = "{CLAIM.FORM.WHAT}, {CLAIM.FORM.SCENARIO_OR_PART.WHAT} or {map.ID.CROSSING}";
-                    return Err(format!("a figure is {known}, not {{{place}}}"));
+                    Err(format!("a figure is {known}, not {{{place}}}"))
                 }
             };
-            let (form, what) = (chosen("form", form)?, chosen("figure", what)?);
-            pieces.push(Piece::Figure { claim, form, of, what });
-            pieces.push(words);
+            pieces.extend([piece?, Piece::Words(words.to_owned())]);
         }
         Ok(Sentence { pieces })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_are_read_or_refused() {
-        let read = |text: &str| Sentence::try_from(text.to_owned());
-        let sentence = read("Takes {T2.fair.range}, or {S1.published.hold_1s.theirs}.").expect("both places are well");
-        assert_eq!(sentence.claims().collect::<Vec<_>>(), ["T2", "S1"]);
-        assert_eq!(sentence.pieces.len(), 5);
-        assert_eq!(read("nothing").expect("no place").pieces, [Piece::Words("nothing".to_owned())]);
-        for (text, part) in [
-            ("{T2.fair.range", "lacks its '}'"),
-            ("{T2.fair}", "{CLAIM.FORM.WHAT}"),
-            ("{T2.unfair.range}", "published or fair"),
-            ("{T2.fair.shorter}", "range or theirs"),
-        ] {
-            let error = read(text).expect_err(text);
-            assert!(error.contains(part), "{text}: {error}");
-        }
     }
 }

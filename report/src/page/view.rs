@@ -17,23 +17,17 @@ use crate::page::{Chart, ChartKind, Page};
 /// A study with everything that is printed about it.
 #[derive(Debug, Default, Clone)]
 pub struct StudyView {
-    /// On the host of the newest round.
+    /// On the host of the newest round, `elsewhere` on each other one, and what follows on all.
     pub judged: JudgedStudy,
-    /// On each other host.
     pub elsewhere: Vec<(usize, JudgedStudy)>,
-    /// On all hosts.
     pub prices: Vec<JudgedPrice>,
-    /// On all hosts.
     pub maps: Vec<JudgedMap>,
-    /// What the rules of the study need to predict, on all hosts.
     pub observed: Vec<Observed>,
     pub page: Page,
     /// The samples of the newest round, behind tables and charts.
     pub data: Dataset,
     pub machine: Machine,
-    /// What repeating A/A controls showed.
     pub calibration: Vec<Calibrated>,
-    /// The rounds and the host that all this comes from.
     pub origin: Origin,
 }
 
@@ -42,7 +36,6 @@ pub struct StudyView {
 pub struct Predicted<'a> {
     pub observed: &'a Observed,
     pub price_s: f64,
-    /// As a ratio.
     pub predicted: f64,
     pub agrees: bool,
 }
@@ -77,9 +70,9 @@ impl StudyView {
                 return None;
             };
             let point = row.estimate.filter(|_| of == metric)?.point;
-            match (above.as_str(), below.as_str()) {
-                arms if arms == (numerator, denominator) => Some(point),
-                arms if arms == (denominator, numerator) => Some(1.0 / point),
+            match [above.as_str(), below.as_str()] {
+                arms if arms == [numerator, denominator] => Some(point),
+                arms if arms == [denominator, numerator] => Some(1.0 / point),
                 _ => None,
             }
         })
@@ -105,12 +98,12 @@ impl StudyView {
     /// The settings that were measured of the claim `id` in `form`, or of the further test of this id: of each the rows of all hosts.
     pub fn settings<'a>(&'a self, id: &str, form: Form) -> Vec<Vec<(usize, &'a Row)>> {
         let mut settings: Vec<Vec<(usize, &Row)>> = Vec::new();
-        for (host, found) in self.found(id, form) {
-            for row in found.rows.iter().filter(|row| row.has_figure()) {
-                match settings.iter_mut().find(|rows| rows[0].1.is_same(row)) {
-                    Some(rows) => rows.push((host, row)),
-                    None => settings.push(vec![(host, row)]),
-                }
+        let rows =
+            self.found(id, form).into_iter().flat_map(|(host, found)| found.rows.iter().map(move |row| (host, row)));
+        for (host, row) in rows.filter(|(_, row)| row.has_figure()) {
+            match settings.iter_mut().find(|rows| rows[0].1.is_same(row)) {
+                Some(rows) => rows.push((host, row)),
+                None => settings.push(vec![(host, row)]),
             }
         }
         settings
@@ -126,18 +119,15 @@ impl StudyView {
     /// The causes that were tested of it, by their short names, each with what the hosts say on which there is an effect.
     pub fn causes<'a>(&'a self, id: &str, form: Form) -> Vec<(&'a str, Over)> {
         let found = self.found(id, form);
-        let mut names: Vec<&str> = Vec::new();
-        for cause in found.iter().flat_map(|(_, found)| &found.causes) {
-            if !names.contains(&cause.short.as_str()) {
-                names.push(&cause.short);
-            }
-        }
+        let mut seen = BTreeSet::new();
+        let names = found.iter().flat_map(|(_, found)| &found.causes).map(|cause| cause.short.as_str());
         let on = |found: &Judged, name: &str| {
             let alike = found.causes.iter().filter(|cause| cause.short == name);
             together(alike.map(|cause| cause.verdict))
         };
         let with_effect = || found.iter().filter(|(_, found)| found.has_effect());
-        names.into_iter().map(|name| (name, over(with_effect().map(|(_, found)| on(found, name))))).collect()
+        let over = |name| (name, over(with_effect().map(|(_, found)| on(found, name))));
+        names.filter(|name| seen.insert(*name)).map(over).collect()
     }
 
     /// The causes that explain the effect, in a few words, `part: ` before those that explain a part, or that none of those that were tested
@@ -149,15 +139,12 @@ impl StudyView {
             Verdict::PartOfIt => Some(format!("part: {name}")),
             _ => None,
         };
-        let mut stated: Vec<String> = causes.iter().filter_map(said).collect();
-        let has_effect = self.found(id, form).iter().any(|(_, found)| found.has_effect());
-        if stated.is_empty() && has_effect && !causes.is_empty() {
-            stated.push("cause unclear".to_owned());
-        }
-        stated
+        let stated: Vec<String> = causes.iter().filter_map(said).collect();
+        let has_effect = || self.found(id, form).iter().any(|(_, found)| found.has_effect());
+        let is_open = stated.is_empty() && !causes.is_empty() && has_effect();
+        if is_open { vec!["cause unclear".to_owned()] } else { stated }
     }
 
-    /// What all hosts found of all claims.
     fn evidence(&self) -> impl Iterator<Item = &Judged> {
         self.hosts().flat_map(|(_, study)| &study.claims).flat_map(JudgedClaim::evidence)
     }
@@ -181,7 +168,7 @@ impl StudyView {
 
     /// The folders in which the authors' own code was compared.
     pub fn originals_used(&self) -> BTreeSet<String> {
-        let mirrors = self.judged.claims.iter().flat_map(JudgedClaim::evidence).flat_map(|found| &found.mirrors);
+        let mirrors = self.evidence().flat_map(|found| &found.mirrors);
         mirrors.map(|mirror| mirror.at.0.clone()).collect()
     }
 
@@ -191,8 +178,8 @@ impl StudyView {
         let points = |arm| chart.scenarios.iter().filter(|scenario| runs(scenario, arm) > 0).count();
         match chart.kind {
             ChartKind::Lines => {
-                let counts: Vec<usize> = chart.arms.iter().map(points).filter(|count| *count > 0).collect();
-                !counts.is_empty() && counts.iter().all(|count| *count > 1)
+                let mut counts = chart.arms.iter().map(points).filter(|count| *count > 0).peekable();
+                counts.peek().is_some() && counts.all(|count| count > 1)
             }
             ChartKind::Strip => chart.arms.iter().any(|arm| runs(&chart.scenarios[0], arm) > 1),
         }

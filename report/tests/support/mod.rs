@@ -330,7 +330,7 @@ pub fn planned(folder: &Path) -> Vec<PlannedRun> {
 
 /// The passes under GNU time that a folder's plan promises.
 pub fn promised(folder: &Path) -> Vec<PlannedRun> {
-    report::plan::selection::promised(folder).expect("the folder is planned")
+    report::plan::promised(folder).expect("the folder is planned")
 }
 
 /// Writes seals.tsv as it would have been written while measuring.
