@@ -55,6 +55,9 @@ pub use parallel::{ParallelOptions, ParallelZipWriter};
 pub use reader::{Entry, Limits, ReadError, ReadOptions, StreamingZipReader, Summary};
 pub use writer::StreamingZipWriter;
 
+#[cfg(all(feature = "extract", not(unix)))]
+compile_error!("the features extract and cli are for Unix: leave them out by default-features = false");
+
 /// The examples of the README, compiled.
 #[cfg(all(doctest, feature = "async"))]
 #[doc = include_str!("../README.md")]

@@ -87,8 +87,7 @@ pub(crate) fn normal(name: &str, folder: bool) -> String {
     normal
 }
 
-/// Checks that Windows makes of `name` the file or folder that it says. Extraction asks on Windows only: elsewhere `12:30.log` is a name
-/// like any other.
+/// Checks that Windows makes of `name` the file or folder that it says, for those who extract there: elsewhere `12:30.log` is a name like any other.
 ///
 /// # Errors
 /// [`NameFault::Windows`].

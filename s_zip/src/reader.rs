@@ -154,7 +154,7 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// Extracts everything to the folder `into`, which is created if it is missing.
     ///
     /// Nothing is written unless all entries pass the checks that [`test`](Self::test) makes before it reads. Existing files are never
-    /// replaced, symbolic links in the folder never followed; on Unix not even those that others put there meanwhile. A file has a temporary
+    /// replaced, symbolic links in the folder never followed, not even those that others put there meanwhile. A file has a temporary
     /// name in its folder (`.s_zip-*.part`) until it is complete. Of the Unix mode the nine permission bits are applied, never set-user-id
     /// and its like; an entry without a mode follows the umask. The time of the last change is applied. What the file system does not let
     /// be set is counted in the [`Summary`], and the data stays. If an entry fails, what was extracted before it stays, and of itself

@@ -2,6 +2,8 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Read};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, bail};
@@ -65,15 +67,10 @@ impl Out {
             Out::File(path) => {
                 let fail = || format!("cannot create {}", path.display());
                 let before = fs::metadata(&path).ok().map(|before| before.permissions());
+                // Who cannot read what it replaces cannot read it while it is written.
+                let mode = before.as_ref().map_or(0o666, |before| before.mode() & 0o666 | 0o600);
                 let mut builder = Builder::new();
-                builder.prefix(".s_zip-").suffix(".part");
-                #[cfg(unix)]
-                {
-                    use std::os::unix::fs::PermissionsExt;
-                    // Who cannot read what it replaces cannot read it while it is written.
-                    let mode = before.as_ref().map_or(0o666, |before| before.mode() & 0o666 | 0o600);
-                    builder.permissions(fs::Permissions::from_mode(mode));
-                }
+                builder.prefix(".s_zip-").suffix(".part").permissions(fs::Permissions::from_mode(mode));
                 let mut cleanup = signals::cleanup();
                 let temporary =
                     // The temporary name says nothing to whoever typed another one.
@@ -118,9 +115,5 @@ fn looks_like_an_archive(path: &Path) -> Result<bool, Error> {
 /// Standard output without the line buffer, which would cut each write at its last newline.
 fn stdout_file() -> io::Result<File> {
     check_stdout()?;
-    #[cfg(unix)]
-    let own = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
-    #[cfg(windows)]
-    let own = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
-    own.map(File::from)
+    io::stdout().as_fd().try_clone_to_owned().map(File::from)
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
@@ -119,15 +120,11 @@ impl Plan<'_> {
 
 /// What is recorded of a file or folder.
 pub fn options(metadata: &Metadata, keep_times: bool) -> EntryOptions {
-    let options = EntryOptions::new();
+    let (options, mode) = (EntryOptions::new(), metadata.mode());
     if !keep_times {
-        let executable = metadata.is_dir() || unix_mode(metadata).is_some_and(|mode| mode & 0o111 != 0);
-        return options.unix_mode(if executable { 0o755 } else { 0o644 });
+        return options.unix_mode(if metadata.is_dir() || mode & 0o111 != 0 { 0o755 } else { 0o644 });
     }
-    let options = match unix_mode(metadata) {
-        Some(mode) => options.unix_mode(mode),
-        None => options,
-    };
+    let options = options.unix_mode(mode);
     // A file system that keeps no times leaves the default.
     match metadata.modified() {
         Ok(time) => options.modified(time),
@@ -165,15 +162,4 @@ fn utf8(part: &OsStr, path: &Path) -> Result<String, Error> {
 
 fn check(name: &str, shown: &str) -> Result<(), Error> {
     name::check(name).with_context(|| format!("the name {name:?} of {shown} is refused"))
-}
-
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps)]
-fn unix_mode(metadata: &Metadata) -> Option<u32> {
-    Some(std::os::unix::fs::MetadataExt::mode(metadata))
-}
-
-#[cfg(not(unix))]
-fn unix_mode(_: &Metadata) -> Option<u32> {
-    None
 }

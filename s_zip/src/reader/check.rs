@@ -219,8 +219,7 @@ fn check_name(entry: &Entry) -> Result<(), NameFault> {
     if entry.name == name::ROOT {
         return Ok(());
     }
-    name::check(&entry.name)?;
-    if cfg!(windows) { name::check_windows(&entry.name) } else { Ok(()) }
+    name::check(&entry.name)
 }
 
 /// The folders on the way to `path` and `path` itself: where each ends, and a hash of it; all in one pass.

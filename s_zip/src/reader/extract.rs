@@ -2,10 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::num::NonZero;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -261,7 +262,8 @@ impl Drop for Partial {
 
 /// Gives a file or folder its time, and its mode if there is one. What the file system refuses is no reason to lose the data.
 fn set(file: &File, entry: &Entry) -> [io::Result<()>; 2] {
-    [set_modified(file, entry.modified_unix), set_mode(file, entry.unix_mode)]
+    let set_mode = |mode| file.set_permissions(Permissions::from_mode(mode & 0o777));
+    [set_modified(file, entry.modified_unix), entry.unix_mode.map_or(Ok(()), set_mode)]
 }
 
 fn note([time, mode]: [io::Result<()>; 2], summary: &mut Summary) {
@@ -278,19 +280,6 @@ fn set_modified(file: &File, seconds: i64) -> io::Result<()> {
     };
     // A time that the system cannot name is no reason to lose the data.
     time.map_or(Ok(()), |time| file.set_modified(time))
-}
-
-#[cfg(unix)]
-fn set_mode(file: &File, mode: Option<u32>) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-
-    mode.map_or(Ok(()), |mode| file.set_permissions(std::fs::Permissions::from_mode(mode & 0o777)))
-}
-
-#[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "the same as on Unix")]
-fn set_mode(_: &File, _: Option<u32>) -> io::Result<()> {
-    Ok(())
 }
 
 fn failed(path: &Path, source: io::Error) -> ReadError {

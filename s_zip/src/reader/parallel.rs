@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::num::NonZero;
+use std::os::unix::fs::FileExt as _;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -114,10 +115,7 @@ struct At<'a> {
 
 impl Read for At<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        #[cfg(windows)]
-        let bytes = std::os::windows::fs::FileExt::seek_read(self.file, buffer, self.position)?;
-        #[cfg(not(windows))]
-        let bytes = std::os::unix::fs::FileExt::read_at(self.file, buffer, self.position)?;
+        let bytes = self.file.read_at(buffer, self.position)?;
         self.position += bytes as u64;
         Ok(bytes)
     }
