@@ -14,7 +14,7 @@ use tokio::task::{self, JoinHandle};
 
 use crate::calls::{constructors, entry_calls};
 use crate::core::{Admitted, Core, EntryKind, WHOLE_BYTES};
-use crate::{Compression, EntryOptions, Error, Result, WriterOptions};
+use crate::{Compression, EntryOptions, Error, Result};
 
 /// Where an async writer compresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -12,23 +12,15 @@ macro_rules! constructors {
             /// # Errors
             /// If it cannot be created.
             pub $($async)? fn new(path: impl AsRef<Path>) -> Result<Self> {
-                Self::with_options(path, WriterOptions::new()) $($dot $wait)?
+                Self::with_compression(path, Compression::default()) $($dot $wait)?
             }
 
-            /// Like [`new`](Self::new) with a level from 0 (none) to 9 (best).
+            /// Like [`new`](Self::new) with another compression: a level of Deflate from 0 (none) to 9 (best), or a [`Compression`].
             ///
             /// # Errors
             /// If the level is out of range or the file cannot be created.
-            pub $($async)? fn with_compression(path: impl AsRef<Path>, level: u32) -> Result<Self> {
-                Self::with_options(path, WriterOptions::new().compression(Compression::Deflate(level))) $($dot $wait)?
-            }
-
-            /// Like [`new`](Self::new) with options.
-            ///
-            /// # Errors
-            /// If a level is out of range or the file cannot be created.
-            pub $($async)? fn with_options(path: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
-                let core = Core::new(options)?;
+            pub $($async)? fn with_compression(path: impl AsRef<Path>, compression: impl Into<Compression>) -> Result<Self> {
+                let core = Core::new(compression.into())?;
                 let path = path.as_ref();
                 let fail = |source| Error::Create { path: crate::name::printable_path(path), source };
                 Ok(Self::from_parts(File::create(path) $($dot $wait)? .map_err(fail)?, core))
@@ -41,20 +33,12 @@ macro_rules! constructors {
                 Self::from_parts(sink, Core::default())
             }
 
-            /// Like [`from_writer`](Self::from_writer) with a level from 0 (none) to 9 (best).
+            /// Like [`from_writer`](Self::from_writer) with another compression: a level of Deflate from 0 (none) to 9 (best), or a [`Compression`].
             ///
             /// # Errors
             /// If the level is out of range.
-            pub fn from_writer_with_compression(sink: W, level: u32) -> Result<Self> {
-                Self::from_writer_with_options(sink, WriterOptions::new().compression(Compression::Deflate(level)))
-            }
-
-            /// Like [`from_writer`](Self::from_writer) with options.
-            ///
-            /// # Errors
-            /// If a level is out of range.
-            pub fn from_writer_with_options(sink: W, options: WriterOptions) -> Result<Self> {
-                Ok(Self::from_parts(sink, Core::new(options)?))
+            pub fn from_writer_with_compression(sink: W, compression: impl Into<Compression>) -> Result<Self> {
+                Ok(Self::from_parts(sink, Core::new(compression.into())?))
             }
         }
     };

@@ -8,7 +8,7 @@ use crate::buffer::Buffer;
 use crate::calls::whole_entry_calls;
 use crate::core::{Admitted, Core, EntryKind, Piece, WHOLE_BYTES, stage};
 use crate::encoder::{Encoder, Ending};
-use crate::{Compression, EntryOptions, Error, Result, WriterOptions, writer};
+use crate::{Compression, EntryOptions, Error, Result, writer};
 
 /// Compressed data that may wait for its turn unless another budget is given, in bytes.
 const BUDGET_BYTES: usize = 64 * 1024 * 1024;
@@ -97,8 +97,7 @@ impl<W: Write> ConcurrentZipWriter<W> {
     /// # Errors
     /// If the level is out of range.
     pub fn from_writer_with_compression(sink: W, level: u32) -> Result<Self> {
-        let options = WriterOptions::new().compression(Compression::Deflate(level));
-        Ok(Self::from_parts(sink, Core::new(options)?))
+        Ok(Self::from_parts(sink, Core::new(Compression::Deflate(level))?))
     }
 
     fn from_parts(sink: W, core: Core) -> Self {
@@ -143,7 +142,7 @@ impl<W: Write> ConcurrentZipWriter<W> {
         let number = state.first + state.places.len();
         state.places.push_back(Place { opening, pieces: VecDeque::new(), complete: false });
         let mut encoder = state.spare.pop().unwrap_or_default();
-        encoder.begin(state.core.options.compression);
+        encoder.begin(state.core.compression);
         Ok(EntryWriter { shared: Arc::clone(&self.shared), number, encoder, staged: Vec::new(), finished: false })
     }
 

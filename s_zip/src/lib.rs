@@ -49,9 +49,9 @@ pub use error::{Error, Result};
 #[cfg(feature = "async")]
 pub use in_place::InPlaceFile;
 pub use name::NameFault;
-pub use options::{Compression, EntryOptions, WriterOptions};
+pub use options::{Compression, EntryOptions};
 #[cfg(feature = "parallel")]
-pub use parallel::{ParallelOptions, ParallelZipWriter};
+pub use parallel::ParallelZipWriter;
 pub use reader::{Entry, Limits, ReadError, ReadOptions, StreamingZipReader, Summary};
 pub use writer::StreamingZipWriter;
 

@@ -1,4 +1,4 @@
-//! What can be chosen: for a writer, and for one entry.
+//! What can be chosen: how data is compressed, and what is particular to an entry.
 
 use std::time::SystemTime;
 
@@ -48,35 +48,10 @@ impl Default for Compression {
     }
 }
 
-/// What a writer does unless an entry says otherwise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use]
-pub struct WriterOptions {
-    pub(crate) compression: Compression,
-    pub(crate) buffer_bytes: usize,
-}
-
-impl WriterOptions {
-    /// Deflate of level 6 and an output buffer of 128 KiB.
-    pub fn new() -> Self {
-        WriterOptions { compression: Compression::default(), buffer_bytes: 128 * 1024 }
-    }
-
-    /// How entries are compressed that do not say.
-    pub fn compression(self, compression: Compression) -> Self {
-        WriterOptions { compression, ..self }
-    }
-
-    /// Bytes that are gathered before the sink is written to, from 64 KiB to 256 KiB. An entry that fits the buffer has its
-    /// sizes in its local header; the bytes of an archive therefore depend on this.
-    pub fn buffer_bytes(self, bytes: usize) -> Self {
-        WriterOptions { buffer_bytes: bytes.clamp(64 * 1024, 256 * 1024), ..self }
-    }
-}
-
-impl Default for WriterOptions {
-    fn default() -> Self {
-        Self::new()
+impl From<u32> for Compression {
+    /// Deflate of this level.
+    fn from(level: u32) -> Self {
+        Compression::Deflate(level)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::buffer::Buffer;
 use crate::calls::entry_calls;
 use crate::core::{Admitted, Core, EntryKind, Piece};
 use crate::encoder::{self, Ending};
-use crate::{Compression, EntryOptions, Error, Result, WriterOptions, writer};
+use crate::{Compression, EntryOptions, Error, Result, writer};
 
 /// Bytes of an entry that one worker compresses at once.
 pub const BLOCK_BYTES: usize = 256 * 1024;
@@ -26,37 +26,6 @@ pub const BLOCK_BYTES: usize = 256 * 1024;
 const BLOCKS_PER_THREAD: usize = 8;
 /// The most that Deflate can look back, and so what primes the next block.
 const WINDOW_BYTES: usize = 32 * 1024;
-
-/// How a parallel writer works.
-#[derive(Debug, Clone, Copy, Default)]
-#[must_use]
-pub struct ParallelOptions {
-    level: Option<u32>,
-    jobs: Option<NonZero<usize>>,
-    budget_bytes: Option<usize>,
-}
-
-impl ParallelOptions {
-    /// Deflate of level 6, a thread per core, 2 MiB of data under way per thread.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Deflate's level, 0 (none) to 9 (best).
-    pub fn level(self, level: u32) -> Self {
-        ParallelOptions { level: Some(level), ..self }
-    }
-
-    /// How many threads compress: at most, and by default, one per core.
-    pub fn jobs(self, jobs: NonZero<usize>) -> Self {
-        ParallelOptions { jobs: Some(jobs), ..self }
-    }
-
-    /// Bytes of data that may be under way at once, and so the memory that is used; at least one block per thread is.
-    pub fn budget_bytes(self, bytes: usize) -> Self {
-        ParallelOptions { budget_bytes: Some(bytes), ..self }
-    }
-}
 
 /// Writes an archive to a sink from front to back and compresses on several threads; the calls are those of
 /// [`StreamingZipWriter`](crate::StreamingZipWriter).
@@ -105,24 +74,22 @@ impl Block {
 }
 
 impl<W: Write> ParallelZipWriter<W> {
-    /// Writes to any sink. The sink needs no buffer of its own.
+    /// Writes to any sink with Deflate of a level from 0 (none) to 9 (best). It is compressed by `jobs` threads, at most and by
+    /// default one per core. The sink needs no buffer of its own.
     ///
     /// # Errors
     /// If the level is out of range or the threads cannot be started.
-    pub fn from_writer(sink: W, options: ParallelOptions) -> Result<Self> {
-        let level = options.level.unwrap_or(6);
-        let core = Core::new(WriterOptions::new().compression(Compression::Deflate(level)))?;
+    pub fn from_writer(sink: W, level: u32, jobs: Option<NonZero<usize>>) -> Result<Self> {
+        let core = Core::new(Compression::Deflate(level))?;
         // More threads than cores gain nothing and cost their start; 0 lets the pool count the cores.
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        let threads = options.jobs.map_or(0, |jobs| jobs.get().min(cores));
+        let threads = jobs.map_or(0, |jobs| jobs.get().min(cores));
         let pool = ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|index| format!("s_zip-{index}"))
             .build()
             .map_err(|error| Error::Workers(error.into()))?;
-        let threads = pool.current_num_threads();
-        let budget_bytes =
-            options.budget_bytes.unwrap_or(threads * BLOCKS_PER_THREAD * BLOCK_BYTES).max(threads * BLOCK_BYTES);
+        let budget_bytes = pool.current_num_threads() * BLOCKS_PER_THREAD * BLOCK_BYTES;
         Ok(ParallelZipWriter {
             sink,
             core,
@@ -136,6 +103,12 @@ impl<W: Write> ParallelZipWriter<W> {
             inputs: Vec::new(),
             outputs: Vec::new(),
         })
+    }
+
+    /// Bytes of data that may be under way at once, and so the memory that is used: at least a block per thread, 2 MiB per thread unless set.
+    pub fn budget_bytes(self, bytes: usize) -> Self {
+        let budget_bytes = bytes.max(self.pool.current_num_threads() * BLOCK_BYTES);
+        ParallelZipWriter { budget_bytes, ..self }
     }
 
     entry_calls!(EntryKind::Pieces);

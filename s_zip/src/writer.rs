@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::calls::{constructors, entry_calls};
 use crate::core::{Core, EntryKind, WHOLE_BYTES};
-use crate::{Compression, EntryOptions, Error, Result, WriterOptions};
+use crate::{Compression, EntryOptions, Error, Result};
 
 /// Writes an archive to a sink from front to back: no seeking, no temporary files, memory that does not grow with the data.
 ///

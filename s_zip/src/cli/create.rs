@@ -15,9 +15,7 @@ use super::plan::{self, Item, Source};
 use super::terminal::complain;
 use crate::core::WHOLE_BYTES;
 use crate::reader::dir::Dir;
-use crate::{
-    AsyncStreamingZipWriter, Compression, ParallelOptions, ParallelZipWriter, StreamingZipWriter, WriterOptions,
-};
+use crate::{AsyncStreamingZipWriter, Compression, ParallelZipWriter, StreamingZipWriter};
 
 /// Bytes that are read at once.
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -66,20 +64,19 @@ pub fn create(request: &Create) -> Result<ExitCode, Error> {
 
 impl Writer {
     fn new(request: &Create, compression: Compression, sink: File) -> Result<Self, Error> {
-        let options = WriterOptions::new().compression(compression);
         if request.run_async {
             let sink = tokio::fs::File::from_std(sink);
-            let mut writer = AsyncStreamingZipWriter::from_writer_with_options(sink, options)?;
+            let mut writer = AsyncStreamingZipWriter::from_writer_with_compression(sink, compression)?;
             writer.set_comment(&*request.comment)?;
             let runtime = Runtime::new().context("cannot start the async runtime")?;
             return Ok(Writer::Async(writer.compression_policy(request.policy), runtime));
         }
-        if let (Some(jobs), Compression::Deflate(level)) = (request.jobs, compression) {
-            let mut writer = ParallelZipWriter::from_writer(sink, ParallelOptions::new().jobs(jobs).level(level))?;
+        if let (Some(_), Compression::Deflate(level)) = (request.jobs, compression) {
+            let mut writer = ParallelZipWriter::from_writer(sink, level, request.jobs)?;
             writer.set_comment(&*request.comment)?;
             return Ok(Writer::Parallel(writer));
         }
-        let mut writer = StreamingZipWriter::from_writer_with_options(sink, options)?;
+        let mut writer = StreamingZipWriter::from_writer_with_compression(sink, compression)?;
         writer.set_comment(&*request.comment)?;
         Ok(Writer::Sync(writer))
     }

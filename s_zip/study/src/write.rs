@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use std::thread::JoinHandle;
 
 use anyhow::{Result, anyhow, bail, ensure};
-use s_zip::{CompressionPolicy, InPlaceFile, ParallelOptions, ParallelZipWriter, StreamingZipWriter};
+use s_zip::{CompressionPolicy, InPlaceFile, ParallelZipWriter, StreamingZipWriter};
 use tokio::io::{AsyncSeek, AsyncWrite, AsyncWriteExt};
 use tokio::net::unix::pipe::Sender;
 use tokio::runtime::{Builder, Runtime};
@@ -52,9 +52,7 @@ fn sync_arm<S: Write + Seek + Send>(arm: Arm, input: &Input, sink: S) -> Result<
         }
         Arm::BestSync => write_entries!(input, StreamingZipWriter::from_writer_with_compression(sink, LEVEL)?),
         Arm::BestAtOnce => own::write_at_once(input, sink),
-        Arm::BestParallel => {
-            write_entries!(input, ParallelZipWriter::from_writer(sink, ParallelOptions::new().level(LEVEL))?)
-        }
+        Arm::BestParallel => write_entries!(input, ParallelZipWriter::from_writer(sink, LEVEL, None)?),
         Arm::BestConcurrent => own::write_concurrent(input, sink),
         Arm::ZipCrate => own::write_zip_crate(input, sink),
         Arm::Rawzip => own::write_rawzip(input, sink),
