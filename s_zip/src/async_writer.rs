@@ -114,9 +114,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     }
 
     /// Adds data to the open entry; how it is cut into calls makes no difference to the archive.
-    ///
-    /// # Errors
-    /// If no entry is open, it grows beyond its announced size, or the sink fails.
+    /// Fails if no entry is open, it grows beyond its announced size, or the sink fails.
     pub async fn write_data(&mut self, mut data: &[u8]) -> Result<()> {
         self.core()?;
         self.busy = true;
@@ -124,19 +122,14 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
         self.leave(result)
     }
 
-    /// Sends everything so far to the sink, in a form that can be decompressed up to here, and flushes the sink. Costs compression.
-    ///
-    /// # Errors
-    /// If the sink fails.
+    /// Sends everything so far to the sink, in a form that can be decompressed up to here, and flushes it. Costs compression. Fails if the sink does.
     pub async fn flush(&mut self) -> Result<()> {
         self.core()?;
         self.perform(Op::Flush, &[]).await
     }
 
     /// Completes the archive, flushes the sink and gives it back; a socket is not shut down.
-    ///
-    /// # Errors
-    /// If the last entry breaks its promise or the sink fails.
+    /// Fails if the last entry breaks its promise or the sink fails.
     pub async fn finish(mut self) -> Result<W> {
         self.core()?;
         self.perform(Op::Finish, &[]).await?;

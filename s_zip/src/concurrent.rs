@@ -92,10 +92,7 @@ impl<W: Write> ConcurrentZipWriter<W> {
         Self::from_parts(sink, Core::default())
     }
 
-    /// Like [`from_writer`](Self::from_writer) with a level from 0 (none) to 9 (best). All entries have the same.
-    ///
-    /// # Errors
-    /// If the level is out of range.
+    /// Like [`from_writer`](Self::from_writer) with a level from 0 (none) to 9 (best) for all entries. Fails if it is out of range.
     pub fn from_writer_with_compression(sink: W, level: u32) -> Result<Self> {
         Ok(Self::from_parts(sink, Core::new(Compression::Deflate(level))?))
     }
@@ -120,17 +117,12 @@ impl<W: Write> ConcurrentZipWriter<W> {
     }
 
     /// Opens an entry behind those that were started before, which may be open.
-    ///
-    /// # Errors
-    /// If the name is empty, unsafe, too long or taken (nothing is written then), or the sink failed.
+    /// Fails if the name is empty, unsafe, too long or taken (nothing is written then), or the sink failed.
     pub fn start_entry(&self, name: &str) -> Result<EntryWriter<W>> {
         self.start_entry_with_options(name, EntryOptions::new())
     }
 
-    /// Like [`start_entry`](Self::start_entry) with options of its own.
-    ///
-    /// # Errors
-    /// As `start_entry`, and if an option is out of range or asks for another compression.
+    /// Like [`start_entry`](Self::start_entry) with options of its own. Fails if one is out of range or asks for another compression, too.
     pub fn start_entry_with_options(&self, name: &str, options: EntryOptions) -> Result<EntryWriter<W>> {
         self.start(EntryKind::Pieces, name, options)
     }
@@ -164,9 +156,7 @@ impl<W: Write> ConcurrentZipWriter<W> {
     }
 
     /// Sets the archive's comment of at most 65,535 bytes, written at its end.
-    ///
-    /// # Errors
-    /// If it is longer, or holds the signature of an end record.
+    /// Fails if it is longer, or holds the signature of an end record.
     pub fn set_comment(&self, comment: impl Into<String>) -> Result<()> {
         let mut state = self.shared.lock();
         state.core.check()?;
@@ -174,9 +164,7 @@ impl<W: Write> ConcurrentZipWriter<W> {
     }
 
     /// Completes the archive, flushes the sink and gives it back.
-    ///
-    /// # Errors
-    /// If an entry is still open, or the sink fails.
+    /// Fails if an entry is still open, or the sink fails.
     pub fn finish(self) -> Result<W> {
         let mut state = self.shared.lock();
         state.core.check()?;
@@ -195,9 +183,7 @@ impl<W: Write> ConcurrentZipWriter<W> {
 
 impl<W: Write> EntryWriter<W> {
     /// Completes the entry.
-    ///
-    /// # Errors
-    /// If it breaks a promise of its options, or the sink fails.
+    /// Fails if it breaks a promise of its options, or the sink fails.
     pub fn finish(mut self) -> Result<()> {
         let staged = std::mem::take(&mut self.staged);
         let unfinished = self.encoder.begun || !staged.is_empty();

@@ -27,10 +27,7 @@ use tokio::task;
 pub struct InPlaceFile(pub File);
 
 impl InPlaceFile {
-    /// Creates the file, or empties it.
-    ///
-    /// # Errors
-    /// If it cannot be created, or on a current-thread runtime.
+    /// Creates the file, or empties it. Fails if it cannot be created, or on a current-thread runtime.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         in_place(|| File::create(path)).map(InPlaceFile)
     }

@@ -38,9 +38,7 @@ pub const MAX_PART_BYTES: usize = 255;
 
 /// Checks that `name`, a file's or (ending in a slash) a folder's, can be extracted and stays in its folder on every system. What only
 /// Windows takes amiss is for [`check_windows`].
-///
-/// # Errors
-/// The first fault found.
+/// Fails with the first fault found.
 pub fn check(name: &str) -> Result<(), NameFault> {
     let path = name.strip_suffix('/').unwrap_or(name);
     let bytes = path.as_bytes();
@@ -88,9 +86,7 @@ pub(crate) fn normal(name: &str, folder: bool) -> String {
 }
 
 /// Checks that Windows makes of `name` the file or folder that it says, for those who extract there: elsewhere `12:30.log` is a name like any other.
-///
-/// # Errors
-/// [`NameFault::Windows`].
+/// Fails with [`NameFault::Windows`].
 pub fn check_windows(name: &str) -> Result<(), NameFault> {
     let other = |part: &str| {
         let stem = part.split('.').next().unwrap_or_default().trim_end_matches(' ').to_ascii_uppercase();

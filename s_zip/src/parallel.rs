@@ -76,9 +76,7 @@ impl Block {
 impl<W: Write> ParallelZipWriter<W> {
     /// Writes to any sink with Deflate of a level from 0 (none) to 9 (best). It is compressed by `jobs` threads, at most and by
     /// default one per core. The sink needs no buffer of its own.
-    ///
-    /// # Errors
-    /// If the level is out of range or the threads cannot be started.
+    /// Fails if the level is out of range or the threads cannot be started.
     pub fn from_writer(sink: W, level: u32, jobs: Option<NonZero<usize>>) -> Result<Self> {
         let core = Core::new(Compression::Deflate(level))?;
         // More threads than cores gain nothing and cost their start; 0 lets the pool count the cores.
@@ -120,9 +118,7 @@ impl<W: Write> ParallelZipWriter<W> {
     }
 
     /// Adds data to the open entry. Waits when the budget is used up.
-    ///
-    /// # Errors
-    /// If no entry is open, it grows beyond its announced size, or the sink fails.
+    /// Fails if no entry is open, it grows beyond its announced size, or the sink fails.
     pub fn write_data(&mut self, mut data: &[u8]) -> Result<()> {
         self.core.check()?;
         if !self.takes_data {
@@ -139,10 +135,7 @@ impl<W: Write> ParallelZipWriter<W> {
         Ok(())
     }
 
-    /// Completes the archive, flushes the sink and gives it back.
-    ///
-    /// # Errors
-    /// If an entry breaks its promise or the sink fails.
+    /// Completes the archive, flushes the sink and gives it back. Fails if an entry breaks its promise or the sink fails.
     pub fn finish(mut self) -> Result<W> {
         self.core.check()?;
         self.end_entry()?;

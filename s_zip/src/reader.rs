@@ -56,29 +56,20 @@ pub struct StreamingZipReader<R: Read + Seek> {
 }
 
 impl StreamingZipReader<BufReader<File>> {
-    /// Opens an archive with the default limits.
-    ///
-    /// # Errors
-    /// As of [`with_limits`](Self::with_limits), and [`ReadError::Open`].
+    /// Opens an archive with the default limits. Fails with [`ReadError::Open`], and as [`with_limits`](Self::with_limits).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         Self::open_with_limits(path, Limits::default())
     }
 
-    /// Opens an archive.
-    ///
-    /// # Errors
-    /// As of [`with_limits`](Self::with_limits), and [`ReadError::Open`].
+    /// Opens an archive. Fails with [`ReadError::Open`], and as [`with_limits`](Self::with_limits).
     pub fn open_with_limits(path: impl AsRef<Path>, limits: Limits) -> Result<Self, ReadError> {
         let path = path.as_ref();
         let file = File::open(path).map_err(|source| ReadError::Open { path: printable_path(path), source })?;
         Self::with_limits(BufReader::new(file), limits)
     }
 
-    /// Like [`extract_with`](Self::extract_with) on up to `jobs` threads, at most 16, with the same result. Each has
+    /// Like [`extract_with`](Self::extract_with) on up to `jobs` threads, at most 16, with the same result, errors included. Each has
     /// buffers and a decoder of its own. Up to 128 files wait under their temporary names until all before them are complete.
-    ///
-    /// # Errors
-    /// As of [`extract_with`](Self::extract_with).
     #[cfg(feature = "extract")]
     pub fn extract_parallel(
         &mut self,
@@ -91,18 +82,13 @@ impl StreamingZipReader<BufReader<File>> {
 }
 
 impl<R: Read + Seek> StreamingZipReader<R> {
-    /// Reads the directory of an archive, with the default limits.
-    ///
-    /// # Errors
-    /// As of [`with_limits`](Self::with_limits).
+    /// Reads the directory of an archive, with the default limits. Fails as [`with_limits`](Self::with_limits).
     pub fn new(source: R) -> Result<Self, ReadError> {
         Self::with_limits(source, Limits::default())
     }
 
     /// Reads the directory of an archive. Entries with unsafe names, unknown methods or encryption do not stop this.
-    ///
-    /// # Errors
-    /// The source fails, there is no archive, its directory is damaged or beyond the limits, or entries overlap.
+    /// Fails if the source does, there is no archive, its directory is damaged or beyond the limits, or entries overlap.
     pub fn with_limits(mut source: R, limits: Limits) -> Result<Self, ReadError> {
         let (entries, comment) = directory::read(&mut source, &limits)?;
         Ok(Self::from_parts(source, limits, Arc::new(entries), comment))
@@ -122,29 +108,20 @@ impl<R: Read + Seek> StreamingZipReader<R> {
         &self.comment
     }
 
-    /// Starts reading the entry of this index in [`entries`](Self::entries), and checks its local header.
-    ///
-    /// # Errors
-    /// The source fails, there is no such entry, its local header disagrees with the directory, it is encrypted, its method is unknown,
-    /// or its declared size is beyond the limits.
+    /// Starts reading the entry of this index in [`entries`](Self::entries), and checks its local header. Fails if the source does, there is no
+    /// such entry, its headers disagree, it is encrypted, its method is unknown, or its declared size is beyond the limits.
     pub fn read(&mut self, index: usize) -> Result<EntryReader<'_, R>, ReadError> {
         EntryReader::start(self, index)
     }
 
     /// Does everything that [`extract`](Self::extract) does but write: checks what can be checked before, then reads every entry.
-    ///
-    /// # Errors
-    /// All entries together are beyond the limits, or the first entry whose name is unsafe or taken, that is neither a file nor a folder,
-    /// that is encrypted or of an unknown method; a folder may be there twice. Otherwise as of [`read`](Self::read) and the reader that it
-    /// gives, for the first entry that fails.
+    /// Fails if all entries together are beyond the limits, by the first entry whose name is unsafe or taken, that is neither a file nor a folder,
+    /// encrypted or of an unknown method (a folder may be there twice), or else as [`read`](Self::read) and the reader that it gives.
     pub fn test(&mut self) -> Result<Summary, ReadError> {
         self.test_with(ReadOptions::new())
     }
 
-    /// Like [`test`](Self::test) with options.
-    ///
-    /// # Errors
-    /// As of [`test`](Self::test), but for what the options let pass.
+    /// Like [`test`](Self::test) with options, which may let faults pass.
     pub fn test_with(&mut self, options: ReadOptions<'_>) -> Result<Summary, ReadError> {
         let pass = Pass::begin(self, options)?;
         let (entries, mut pump) = (Arc::clone(&self.entries), pass.pump(None));
@@ -158,19 +135,13 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// name in its folder (`.s_zip-*.part`) until it is complete. Of the Unix mode the nine permission bits are applied, never set-user-id
     /// and its like; an entry without a mode follows the umask. The time of the last change is applied. What the file system does not let
     /// be set is counted in the [`Summary`], and the data stays. If an entry fails, what was extracted before it stays, and of itself
-    /// nothing does.
-    ///
-    /// # Errors
-    /// As of [`test`](Self::test), and whatever keeps a file from being written.
+    /// nothing does. Fails as [`test`](Self::test), and if a file cannot be written.
     #[cfg(feature = "extract")]
     pub fn extract(&mut self, into: &Path) -> Result<Summary, ReadError> {
         self.extract_with(into, ReadOptions::new())
     }
 
-    /// Like [`extract`](Self::extract) with options.
-    ///
-    /// # Errors
-    /// As of [`extract`](Self::extract), but for what the options let pass.
+    /// Like [`extract`](Self::extract) with options, which may let faults pass.
     #[cfg(feature = "extract")]
     pub fn extract_with(&mut self, into: &Path, options: ReadOptions<'_>) -> Result<Summary, ReadError> {
         extract::extract(self, into, options)
