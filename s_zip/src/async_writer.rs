@@ -18,22 +18,16 @@ use crate::{Compression, EntryOptions, Error, Result};
 
 /// Where an async writer compresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[non_exhaustive]
 pub enum CompressionPolicy {
-    /// In the task, giving way often.
-    ///
-    /// Other tasks get a turn whenever a quarter of a millisecond has passed. The fastest for one archive; right where a delay of a block's
-    /// compression (64 KiB: 0.1 to 2 ms) does not hurt anyone.
+    /// In the task: other tasks get a turn whenever a quarter of a millisecond has passed. The fastest for one archive; right where a delay of a
+    /// block's compression (64 KiB: 0.1 to 2 ms) does not hurt anyone.
     #[default]
     Inline,
-    /// In the task, after other tasks moved to another thread.
-    ///
-    /// That is [`tokio::task::block_in_place`]: it needs the multi-thread runtime, and panics inside a [`tokio::task::LocalSet`].
+    /// In the task, after other tasks moved to another thread by [`tokio::task::block_in_place`], which needs the multi-thread runtime, and panics
+    /// inside a [`tokio::task::LocalSet`].
     BlockInPlace,
-    /// On the blocking pool, in chunks.
-    ///
-    /// They have [`OFFLOAD_BYTES`]. Other tasks are never delayed, each chunk costs a hop of some 10 us.
+    /// On the blocking pool, in chunks of [`OFFLOAD_BYTES`]. Other tasks are never delayed, each chunk costs a hop of some 10 us.
     Offload,
 }
 

@@ -64,21 +64,17 @@ pub fn create(request: &Create) -> Result<ExitCode, Error> {
 
 impl Writer {
     fn new(request: &Create, compression: Compression, sink: File) -> Result<Self, Error> {
-        if request.run_async {
-            let sink = tokio::fs::File::from_std(sink);
-            let mut writer = AsyncStreamingZipWriter::from_writer_with_compression(sink, compression)?;
-            writer.set_comment(&*request.comment)?;
-            let runtime = Runtime::new().context("cannot start the async runtime")?;
-            return Ok(Writer::Async(writer.compression_policy(request.policy), runtime));
-        }
-        if let (Some(_), Compression::Deflate(level)) = (request.jobs, compression) {
-            let mut writer = ParallelZipWriter::from_writer(sink, level, request.jobs)?;
-            writer.set_comment(&*request.comment)?;
-            return Ok(Writer::Parallel(writer));
-        }
-        let mut writer = StreamingZipWriter::from_writer_with_compression(sink, compression)?;
-        writer.set_comment(&*request.comment)?;
-        Ok(Writer::Sync(writer))
+        Ok(match (request.jobs, compression) {
+            _ if request.run_async => {
+                let sink = tokio::fs::File::from_std(sink);
+                let writer = AsyncStreamingZipWriter::from_writer_with_compression(sink, compression)?;
+                Writer::Async(writer, Runtime::new().context("cannot start the async runtime")?)
+            }
+            (Some(_), Compression::Deflate(level)) => {
+                Writer::Parallel(ParallelZipWriter::from_writer(sink, level, request.jobs)?)
+            }
+            _ => Writer::Sync(StreamingZipWriter::from_writer_with_compression(sink, compression)?),
+        })
     }
 }
 
