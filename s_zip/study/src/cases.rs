@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
-use study_kit::{Arms, Scenario, always, full, measured, originals, smoke, smoke_full};
+use study_kit::{Arms, Scenario, always, full, measured, originals, smoke};
 
 use crate::data::DataKind::{self, Csv, Letter, Log, Pattern, Random};
 use crate::input::Shape;
-use crate::place::Place::{self, Disk, Memory, Pipe, Slow, Tmpfs};
+use crate::place::Place::{self, Disk, Memory, Tmpfs};
 use crate::prices::Price;
 
 const KIB: usize = 1024;
@@ -41,8 +41,6 @@ pub enum Arm {
     SyncReused,
     /// `Async` without trait objects.
     AsyncStatic,
-    /// `Sync` without trait objects.
-    SyncStatic,
     /// `Sync` through a buffer of 8 KiB, as async-compression has it.
     #[strum(serialize = "sync_buffer_8k")]
     SyncBuffer8k,
@@ -228,7 +226,6 @@ const ENTRY_20M: Shape = entry(Pattern, 20 * MIB);
 const ENTRIES_50: Shape = Shape::entries(Pattern, 10 * KIB, 50);
 const ENTRY_100K: Shape = entry(Pattern, 100 * KIB);
 const LOG_200: Shape = Shape::entries(Log, 100 * KIB, 200);
-const NOISE_4M: Shape = Shape::calls(Random, 4 * MIB, 64 * KIB);
 
 // Who runs: first the arms of one scenario each, then those of several.
 const ARMS_ENTRY_5M: &[Arms] = &[
@@ -243,7 +240,7 @@ const ARMS_ENTRY_5M_MINIZ: &[Arms] = &[
     measured(0.03, "async"),
 ];
 const ARMS_ENTRIES_50: &[Arms] = &[
-    always(0.03, "sync async_buffered async_buffered_in_place sync_buffered sync_reused sync_static sync_buffer_8k"),
+    always(0.03, "sync async_buffered async_buffered_in_place sync_buffered sync_reused sync_buffer_8k"),
     always(0.03, "sync_buffer_32k disguised"),
     always(
         0.03,
@@ -315,7 +312,6 @@ const ARMS_TICKER: &[Arms] = &[
     always(1.1, "idle"),
     always(0.92, "async async_buffered best_async best_async_in_place best_async_offload async_zip"),
 ];
-const OWN: &[Arms] = &[always(0.11, "best_sync best_async")];
 const FIFTY: &[Arms] = &[full(0.7, "async~sync"), full(0.25, "async_buffered~sync_buffered")];
 const SIZES: &[Arms] = &[measured(0.07, "async_buffered sync_buffered sync_buffered@aa")];
 const PERF_TEST: &[Arms] = &[
@@ -406,10 +402,6 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     file("cores_entries", LOG_200, &[always(0.34, "best_sync"), always(0.21, "best_parallel best_concurrent")]),
     file("cores_30m", large(15, 256 * KIB), &[measured(0.46, "best_sync"), measured(0.26, "best_parallel")]),
     file("cores_200m", large(100, 256 * KIB), &[measured(3.0, "best_sync"), measured(1.6, "best_parallel")]),
-    archive("pipe_random", (Pipe, 1), NOISE_4M, OWN),
-    archive("slow_random", (Slow(Duration::from_millis(2)), 1), NOISE_4M, OWN),
-    file("zip64_5g", entry(Pattern, MIB).times(5 * 1024), &[smoke_full(1.9, "best_sync best_async_offload")]),
-    archive("zip64_5g_disk", (Disk, 1), entry(Random, MIB).times(5 * 1024), &[full(120.0, "best_async")]),
     scenario("many_10", ENTRY_5M, Work::Many { archives: 10, rounds: 10 }, ARMS_MANY),
     miniz(scenario("many_10_miniz", ENTRY_5M, Work::Many { archives: 10, rounds: 2 }, ARMS_MANY_MINIZ)),
     scenario("ticker", large(14, 64 * KIB), Work::Ticker { archives: 4 }, ARMS_TICKER),

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use s_zip::{Limits, StreamingZipReader};
@@ -22,10 +21,6 @@ pub enum Place {
     Disk,
     /// A vector.
     Memory,
-    /// A pipe that a thread reads.
-    Pipe,
-    /// A sink that waits so long before each write.
-    Slow(Duration),
 }
 
 impl Place {
