@@ -6,7 +6,6 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameFault {
-    /// Nothing, or only slashes.
     #[error("it is empty")]
     Empty,
     #[error("it is longer than 4,096 bytes, which no system opens")]
@@ -23,7 +22,6 @@ pub enum NameFault {
     EmptyPart,
     #[error("it holds a NUL byte")]
     Nul,
-    /// It holds a backslash, which separates folders on Windows.
     #[error("it holds a backslash: use / between folders")]
     Backslash,
     /// One of its parts is a device on Windows (`CON`, `aux.txt`), has a character that is not allowed there, or ends in a dot or space.

@@ -13,65 +13,38 @@ use crate::prices::Price;
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// One way to write an archive.
+/// One way to write an archive; README.md says what each is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Arm {
-    /// The published sync writer itself.
     OriginalSync,
-    /// The published async writer itself.
     OriginalAsync,
-    /// The sync writer of the same crate today.
     LaterSync,
-    /// Its async writer.
     LaterAsync,
-    /// The published sync writer's shape.
     Sync,
-    /// The published async writer's shape.
     Async,
-    /// `Async` on a current-thread runtime.
     AsyncCurrentThread,
-    /// `Async` with an output buffer.
     AsyncBuffered,
-    /// `AsyncBuffered` with a file that is worked on in place instead of on the blocking pool.
     AsyncBufferedInPlace,
-    /// `Sync` with an output buffer.
     SyncBuffered,
-    /// `Sync` with one compressor for all entries.
     SyncReused,
-    /// `Async` without trait objects.
     AsyncStatic,
-    /// `Sync` through a buffer of 8 KiB, as async-compression has it.
     #[strum(serialize = "sync_buffer_8k")]
     SyncBuffer8k,
-    /// `Sync` through a buffer of 32 KiB, as flate2 has it.
     #[strum(serialize = "sync_buffer_32k")]
     SyncBuffer32k,
-    /// `SyncBuffer8k` under an async face that never waits, on tokio's runtime.
     Disguised,
-    /// The same, giving way before each block of 64 KiB, polled by a bare loop.
     PollOnly,
-    /// The same in a task of tokio's runtime.
     PollRuntime,
-    /// This crate's sync writer.
     BestSync,
-    /// The same, given each entry whole, by `add_entry`.
     BestAtOnce,
-    /// This crate's async writer, compressing in the task.
     BestAsync,
-    /// The same under `block_in_place`, files too.
     BestAsyncInPlace,
-    /// The same with chunks on the blocking pool.
     BestAsyncOffload,
-    /// This crate's parallel writer on all cores.
     BestParallel,
-    /// This crate's concurrent writer, entries from as many threads as there are cores.
     BestConcurrent,
-    /// The `zip` crate.
     ZipCrate,
-    /// The `rawzip` crate.
     Rawzip,
-    /// The `async_zip` crate.
     AsyncZip,
 }
 
@@ -287,7 +260,6 @@ const ARMS_PERF_20M: &[Arms] = &[
 const ARMS_RSS_10M: &[Arms] = &[always(0.02, "empty sync async best_sync best_async"), measured(0.02, "sync@aa")];
 const ARMS_CALLS_1: &[Arms] = &[
     always(0.03, "sync async best_sync best_async"),
-    smoke(0.03, "zip_crate async_zip"),
     measured(0.45, "async~sync sync~sync@aa"),
     measured(0.02, "best_async~best_async_whole best_async_whole~best_async_whole@aa"),
     full(0.02, "best_async~best_sync"),
@@ -324,14 +296,9 @@ const PERF_TEST: &[Arms] = &[
 ];
 const ASYNC: &[Arms] = &[measured(0.04, "async sync")];
 const STREAMED: &[Arms] = &[measured(0.04, "empty sync async best_sync best_async")];
-const CALLS: &[Arms] = &[
-    always(0.02, "sync async best_sync best_async"),
-    smoke(0.02, "zip_crate async_zip"),
-    full(0.2, "async~sync best_async~best_sync"),
-];
+const CALLS: &[Arms] = &[always(0.02, "sync async best_sync best_async"), full(0.2, "async~sync best_async~best_sync")];
 const ARMS_CALLS_1M: &[Arms] = &[
     always(0.02, "sync async best_sync best_async"),
-    smoke(0.02, "zip_crate async_zip"),
     measured(0.2, "async~sync sync~sync@aa"),
     full(0.2, "best_async~best_sync"),
 ];
