@@ -39,18 +39,6 @@ const TURN: Duration = Duration::from_micros(250);
 
 /// Writes an archive to an async sink from front to back: a file, a socket, a pipe, the body of a response.
 ///
-/// ```
-/// use s_zip::AsyncStreamingZipWriter;
-///
-/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let mut writer = AsyncStreamingZipWriter::from_writer(Vec::new());
-/// writer.start_entry("greeting.txt").await?;
-/// writer.write_data(b"hello").await?;
-/// let archive: Vec<u8> = writer.finish().await?;
-/// # Ok::<(), s_zip::Error>(())
-/// # }).unwrap();
-/// ```
-///
 /// A future of this writer that is dropped before it is done (a timeout, a `select!`) poisons the writer if it had begun to write: what was
 /// half sent cannot be taken back. Every later call then fails with [`Error::Poisoned`].
 #[must_use = "an archive is complete only after finish()"]

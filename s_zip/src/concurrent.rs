@@ -14,28 +14,8 @@ use crate::{Compression, EntryOptions, Error, Result, writer};
 const BUDGET_BYTES: usize = 64 * 1024 * 1024;
 
 /// Writes an archive to a sink from front to back, of entries that arrive at the same time: downloads, rows of several queries, files that
-/// threads read. Each thread compresses what it writes.
-///
-/// The archive is, byte for byte, the one that [`StreamingZipWriter`](crate::StreamingZipWriter) makes of the same entries, in the order
-/// in which they were started here.
-///
-/// ```
-/// use std::io::Write;
-///
-/// let writer = s_zip::ConcurrentZipWriter::from_writer(Vec::new());
-/// std::thread::scope(|scope| {
-///     for name in ["north.csv", "south.csv"] {
-///         let mut entry = writer.start_entry(name)?;
-///         scope.spawn(move || {
-///             entry.write_all(b"a,b\n1,2\n").unwrap();
-///             entry.finish().unwrap();
-///         });
-///     }
-///     Ok::<(), s_zip::Error>(())
-/// })?;
-/// let archive: Vec<u8> = writer.finish()?;
-/// # Ok::<(), s_zip::Error>(())
-/// ```
+/// threads read. Each thread compresses what it writes. The archive is, byte for byte, the one that [`StreamingZipWriter`](crate::StreamingZipWriter)
+/// makes of the same entries, in the order in which they were started here.
 ///
 /// The first entry that is not complete goes to the sink as it grows. The compressed data of those behind it waits, up to a
 /// [budget](Self::budget_bytes), and who writes more then waits, too: an entry must not need a later one to go on. In async code an entry

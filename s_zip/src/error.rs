@@ -9,8 +9,9 @@ pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why a call to a writer failed.
 ///
-/// Names are shortened if they are long. A refused call (a name, an option, a state) leaves the writer as it was. A failed write to the sink, a broken promise about an
-/// entry's size or CRC, or a dropped future poisons it: what the sink holds then is not an archive, and every later call says so.
+/// Names are shortened if they are long. A refused call (a name, an option, a state) leaves the writer as it was. A failed write to the sink, a
+/// broken promise about an entry's size or CRC, or a dropped future poisons it: what the sink holds then is not an archive, and every later call says
+/// so.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,25 +1,8 @@
-//! A streaming ZIP writer, sync and async from one core, and a reader that trusts nothing.
+#![cfg_attr(feature = "async", doc = include_str!("../README.md"))]
+//! ## Modules
 //!
-//! Both writers make the same bytes from the same calls, from front to back, in constant memory: [`StreamingZipWriter`] to any
-//! [`std::io::Write`], [`AsyncStreamingZipWriter`] to any [`tokio::io::AsyncWrite`]; [`ParallelZipWriter`] compresses on all cores, [`ConcurrentZipWriter`] takes
-//! entries from several threads at once.
-//! [`StreamingZipReader`] lists, tests and extracts, within limits.
-//!
-//! ```
-//! use s_zip::{StreamingZipReader, StreamingZipWriter};
-//!
-//! let mut writer = StreamingZipWriter::from_writer(Vec::new());
-//! writer.start_entry("notes/today.txt")?;
-//! writer.write_data(b"dear diary")?;
-//! let archive = writer.finish()?;
-//!
-//! let reader = StreamingZipReader::new(std::io::Cursor::new(archive))?;
-//! assert_eq!(reader.entries()[0].name, "notes/today.txt");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! Inside: `core` turns calls into bytes without input or output, with `encoder` for the methods, [`mod@format`] for the records, [`name`] and
-//! [`time`] for what they hold. `cli` (feature `cli`) is the program.
+//! `core` turns calls into bytes without input or output, with `encoder` for the methods, [`mod@format`] for the records, [`name`] and [`time`] for
+//! what they hold. `cli` (feature `cli`) is the program.
 
 #[cfg(feature = "async")]
 pub mod async_writer;
@@ -57,8 +40,3 @@ pub use writer::StreamingZipWriter;
 
 #[cfg(all(feature = "extract", not(unix)))]
 compile_error!("the features extract and cli are for Unix: leave them out by default-features = false");
-
-/// The examples of the README, compiled.
-#[cfg(all(doctest, feature = "async"))]
-#[doc = include_str!("../README.md")]
-struct Readme;

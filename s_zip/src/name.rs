@@ -34,9 +34,8 @@ pub const MAX_NAME_BYTES: usize = 4096;
 /// Longest part of a name, between slashes, in bytes.
 pub const MAX_PART_BYTES: usize = 255;
 
-/// Checks that `name`, a file's or (ending in a slash) a folder's, can be extracted and stays in its folder on every system. What only
-/// Windows takes amiss is for [`check_windows`].
-/// Fails with the first fault found.
+/// Checks that `name`, a file's or (ending in a slash) a folder's, can be extracted and stays in its folder on every system, or gives the first
+/// fault. What only Windows takes amiss is for [`check_windows`].
 pub fn check(name: &str) -> Result<(), NameFault> {
     let path = name.strip_suffix('/').unwrap_or(name);
     let bytes = path.as_bytes();
@@ -84,7 +83,6 @@ pub(crate) fn normal(name: &str, folder: bool) -> String {
 }
 
 /// Checks that Windows makes of `name` the file or folder that it says, for those who extract there: elsewhere `12:30.log` is a name like any other.
-/// Fails with [`NameFault::Windows`].
 pub fn check_windows(name: &str) -> Result<(), NameFault> {
     let other = |part: &str| {
         let stem = part.split('.').next().unwrap_or_default().trim_end_matches(' ').to_ascii_uppercase();

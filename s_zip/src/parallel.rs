@@ -1,8 +1,7 @@
 //! The parallel writer: blocks compressed on all cores, joined in order.
 //!
-//! Many small entries and one large one are the same to it: data is cut into blocks of [`BLOCK_BYTES`], each becomes a piece of its
-//! entry's Deflate stream on its own, primed with the 32 KiB before it, and the calling thread writes the pieces in order. How many
-//! threads work does not change a byte.
+//! Data is cut into blocks of [`BLOCK_BYTES`], each becomes a piece of its entry's Deflate stream on its own, primed with the 32 KiB before it, and
+//! the calling thread writes the pieces in order. How many threads work does not change a byte.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -28,9 +27,8 @@ const BLOCKS_PER_THREAD: usize = 8;
 const WINDOW_BYTES: usize = 32 * 1024;
 
 /// Writes an archive to a sink from front to back and compresses on several threads; the calls are those of
-/// [`StreamingZipWriter`](crate::StreamingZipWriter).
-///
-/// Entries are Deflate of one level; options that ask for another compression are refused. An entry of one block (256 KiB) that fits the output buffer has its sizes in its local header.
+/// [`StreamingZipWriter`](crate::StreamingZipWriter). Entries are Deflate of one level; others are refused. An entry of one block (256 KiB) that fits
+/// the output buffer has its sizes in its local header.
 #[must_use = "an archive is complete only after finish()"]
 pub struct ParallelZipWriter<W: Write> {
     sink: W,
@@ -74,9 +72,8 @@ impl Block {
 }
 
 impl<W: Write> ParallelZipWriter<W> {
-    /// Writes to any sink with Deflate of a level from 0 (none) to 9 (best). It is compressed by `jobs` threads, at most and by
-    /// default one per core. The sink needs no buffer of its own.
-    /// Fails if the level is out of range or the threads cannot be started.
+    /// Writes to any sink, which needs no buffer of its own, with Deflate of a level from 0 (none) to 9 (best) on `jobs` threads, at most and by
+    /// default one per core. Fails if the level is out of range or the threads cannot be started.
     pub fn from_writer(sink: W, level: u32, jobs: Option<NonZero<usize>>) -> Result<Self> {
         let core = Core::new(Compression::Deflate(level))?;
         // More threads than cores gain nothing and cost their start; 0 lets the pool count the cores.

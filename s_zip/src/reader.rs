@@ -6,8 +6,7 @@
 //!
 //! What is refused though other readers accept it: bytes after the archive, offsets that do not count from the start of the file
 //! (something may stand before the archive if the offsets account for it), several end records, archives of several disks, overlapping
-//! entries, headers that disagree in more than flags that change nothing, offsets that wrapped. How names are decoded stands at [`Entry::name`]; unzip and bsdtar take them the same way, Python takes
-//! what is not marked from code page 437, as the format says.
+//! entries, headers that disagree in more than flags that change nothing, offsets that wrapped.
 
 mod check;
 mod decode;
@@ -41,10 +40,8 @@ pub use entry::Entry;
 pub use error::ReadError;
 pub use stream::EntryReader;
 
-/// Reads a ZIP archive. See [the module](self) for what it checks.
-///
-/// A source is best read in large pieces: data is asked for in pieces of up to 64 KiB, headers in pieces of 30 bytes and more, so that a
-/// [`BufReader`] around a file helps with many small entries.
+/// Reads a ZIP archive. See [the module](self) for what it checks. Data is asked for in pieces of up to 64 KiB, headers in pieces of 30 bytes and
+/// more, so that a [`BufReader`] around a file helps with many small entries.
 pub struct StreamingZipReader<R: Read + Seek> {
     source: R,
     limits: Limits,
@@ -157,17 +154,11 @@ impl<R: Read + Seek> std::fmt::Debug for StreamingZipReader<R> {
 /// Unpacked bytes below which the ratio is not looked at, for an entry and for the sum.
 pub const RATIO_GRACE_BYTES: u64 = 128 << 20;
 
-/// What an archive may ask of the reader.
+/// What an archive may ask of the reader; by default what one of unknown origin may on an ordinary machine.
 ///
-/// The defaults are meant for archives of unknown origin on an ordinary machine:
-///
-/// * Deflate cannot expand more than about 1032-fold, so a single honest stream is a bomb only by its size, which `bytes` bounds; `ratio`
-///   refuses what comes near that maximum once it exceeds [`RATIO_GRACE_BYTES`] (a gigabyte of zeros in a megabyte is refused, a log file of
-///   20 MiB that repeats itself is not), and Zstandard, which can expand far more.
-/// * Archives whose entries share bytes ("overlap bombs") are refused whatever the limits are.
-/// * Archives in archives are not unpacked, so nothing multiplies.
-///
-/// The reader's memory does not depend on the size of entries: it is the directory, a buffer of 64 KiB, and the decoder's window.
+/// Deflate cannot expand more than about 1032-fold, so a single honest stream is a bomb only by its size, which `bytes` bounds; `ratio` refuses what
+/// comes near that maximum (a gigabyte of zeros, not a log file of 20 MiB that repeats itself), and Zstandard, which can expand far more. The
+/// reader's memory does not depend on the size of entries: it is the directory, a buffer of 64 KiB, and the decoder's window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Entries of an archive. Default: 1,000,000.

@@ -10,16 +10,6 @@ use crate::{Compression, EntryOptions, Error, Result};
 
 /// Writes an archive to a sink from front to back: no seeking, no temporary files, memory that does not grow with the data.
 ///
-/// ```
-/// use s_zip::StreamingZipWriter;
-///
-/// let mut writer = StreamingZipWriter::from_writer(Vec::new());
-/// writer.start_entry("greeting.txt")?;
-/// writer.write_data(b"hello")?;
-/// let archive: Vec<u8> = writer.finish()?;
-/// # Ok::<(), s_zip::Error>(())
-/// ```
-///
 /// Dropped without [`finish`](Self::finish), it leaves an incomplete archive. Memory grows by some 100 bytes and the name per entry:
 /// the directory at the end needs them.
 #[must_use = "an archive is complete only after finish()"]
