@@ -284,7 +284,6 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for AsyncStreamingZipWriter<W> {
     }
 }
 
-/// A call that was admitted.
 enum Op {
     Open(Admitted),
     /// A file with so many bytes, all there are.

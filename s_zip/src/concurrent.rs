@@ -107,7 +107,6 @@ impl<W: Write> ConcurrentZipWriter<W> {
         self.start(EntryKind::Pieces, name, options)
     }
 
-    /// A place at the end.
     fn start(&self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<EntryWriter<W>> {
         let mut state = self.shared.lock();
         let opening = Some(state.core.admit(kind, name, options)?);

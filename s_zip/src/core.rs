@@ -197,7 +197,6 @@ impl Core {
         self.close()
     }
 
-    /// Adds a piece to the entry's Deflate stream.
     pub fn write_piece(&mut self, piece: &Piece) -> Result<()> {
         self.check()?;
         let Some(open) = &mut self.open else { return Err(Error::NoEntry) };
@@ -250,7 +249,6 @@ impl Core {
         }
     }
 
-    /// A comment for the whole archive.
     pub fn set_comment(&mut self, comment: String) -> Result<()> {
         check_comment(&comment)?;
         self.comment = comment;
@@ -344,7 +342,6 @@ impl Core {
 }
 
 impl Open {
-    /// Compresses one block of the data.
     fn compress(&mut self, encoder: &mut Encoder, block: &[u8], out: &mut Buffer, ending: Ending) -> Result<()> {
         self.crc.update(block);
         self.header.uncompressed += block.len() as u64;
@@ -366,7 +363,6 @@ impl Open {
         out.as_mut_slice()[self.header_at..][..scratch.len()].copy_from_slice(scratch);
     }
 
-    /// Whether the data is what the options announced.
     fn keeps_promise(&self) -> Result<()> {
         let Header { uncompressed, crc32, .. } = self.header;
         match (self.size, self.crc32) {

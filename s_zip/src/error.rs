@@ -55,5 +55,4 @@ pub enum Error {
     Workers(#[source] Cause),
 }
 
-/// A result of a writer.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -42,14 +42,12 @@ impl Compression {
 }
 
 impl Default for Compression {
-    /// Deflate's usual level.
     fn default() -> Self {
         Compression::Deflate(6)
     }
 }
 
 impl From<u32> for Compression {
-    /// Deflate of this level.
     fn from(level: u32) -> Self {
         Compression::Deflate(level)
     }
@@ -69,12 +67,10 @@ pub struct EntryOptions {
 }
 
 impl EntryOptions {
-    /// The defaults.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How this entry is compressed.
     pub fn compression(self, compression: Compression) -> Self {
         EntryOptions { compression: Some(compression), ..self }
     }
@@ -85,7 +81,6 @@ impl EntryOptions {
         EntryOptions { modified: Some(seconds), ..self }
     }
 
-    /// Time of the last change.
     pub fn modified(self, time: SystemTime) -> Self {
         let seconds = match time.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(after) => i64::try_from(after.as_secs()).unwrap_or(i64::MAX),

@@ -163,7 +163,6 @@ impl<W: Write> ParallelZipWriter<W> {
         Ok(())
     }
 
-    /// Hands the block to the pool.
     fn send_block(&mut self, ending: Ending) -> Result<()> {
         let mut next = Block { bytes: self.inputs.pop().unwrap_or_default(), window: 0 };
         next.bytes.clear();
@@ -229,7 +228,6 @@ thread_local! {
     static COMPRESSOR: RefCell<Option<Compress>> = const { RefCell::new(None) };
 }
 
-/// What a worker does.
 fn compress(block: &Block, level: u32, ending: Ending, mut bytes: Buffer) -> Result<Piece> {
     let (window, data) = block.bytes.split_at(block.window);
     COMPRESSOR.with_borrow_mut(|kept| {

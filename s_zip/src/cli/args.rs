@@ -127,7 +127,6 @@ pub struct Archive {
 }
 
 impl Create {
-    /// How data is compressed.
     pub fn compression(&self) -> Result<Compression, Error> {
         Ok(match (self.method, self.level) {
             (Method::Deflate, level) => Compression::Deflate(level.unwrap_or(6)),
@@ -140,7 +139,6 @@ impl Create {
 }
 
 impl Archive {
-    /// What it may ask of the reader.
     pub fn limits(&self) -> Limits {
         let Archive { limit_entries: entries, limit_bytes: bytes, limit_ratio: ratio, .. } = *self;
         Limits { entries, bytes, ratio, ..Limits::default() }

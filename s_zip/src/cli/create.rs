@@ -22,7 +22,6 @@ const BUFFER_BYTES: usize = 256 * 1024;
 /// Sizes from here on are announced, because readers of streams need to know.
 const ANNOUNCED_BYTES: u64 = u32::MAX as u64;
 
-/// The writer that was asked for.
 enum Writer {
     Sync(StreamingZipWriter<File>),
     Parallel(ParallelZipWriter<File>),
@@ -41,7 +40,6 @@ macro_rules! call {
     };
 }
 
-/// Makes the archive.
 pub fn create(request: &Create) -> Result<ExitCode, Error> {
     let compression = request.compression()?;
     if request.jobs.is_some() && !matches!(compression, Compression::Deflate(_)) {
@@ -78,7 +76,6 @@ impl Writer {
     }
 }
 
-/// Moves files to the archive.
 struct Packer {
     writer: Writer,
     /// The folder of the last file, because the next file is often in it.

@@ -25,7 +25,6 @@ pub enum Out {
 pub struct Unfinished(Option<(TempPath, PathBuf)>);
 
 impl Out {
-    /// Checks what was typed.
     pub fn new(path: &Path) -> Result<Self, Error> {
         if path == Path::new("-") {
             if io::stdout().is_terminal() {
@@ -55,7 +54,6 @@ impl Out {
         out.file_name() == path.file_name() && folder(out).canonicalize().ok() == folder(path).canonicalize().ok()
     }
 
-    /// Opens the sink.
     pub fn open(self) -> Result<(File, Unfinished), Error> {
         let direct = |file| (file, Unfinished(None));
         match self {

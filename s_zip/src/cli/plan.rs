@@ -16,13 +16,11 @@ use super::terminal::complain;
 use crate::name;
 use crate::options::EntryOptions;
 
-/// An entry to be.
 pub struct Item {
     pub name: String,
     pub source: Source,
 }
 
-/// Where its data comes from.
 pub enum Source {
     Folder(EntryOptions),
     /// A file, by way of what was typed: the file itself, or a folder above it.

@@ -67,7 +67,6 @@ impl<'a, R: Read + Seek> EntryReader<'a, R> {
         })
     }
 
-    /// The entry that is read.
     pub fn entry(&self) -> &Entry {
         // The index was checked by `start`, and the borrow keeps the entries as they are.
         &self.archive.entries[self.index]

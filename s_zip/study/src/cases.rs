@@ -61,7 +61,6 @@ pub enum Drive {
 }
 
 impl Arm {
-    /// How the arm is driven.
     pub fn drive(self) -> Drive {
         match self {
             Arm::AsyncCurrentThread => Drive::CurrentThread,
@@ -91,18 +90,14 @@ pub fn in_one_call(arm: &str, shape: Shape) -> (&str, Shape) {
     }
 }
 
-/// What a scenario sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
-    /// What is in each archive.
     pub shape: Shape,
-    /// What is done with it.
     pub work: Work,
     /// Whether the compressor is the published one, which takes ten times as long.
     pub miniz: bool,
 }
 
-/// What a scenario does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// One archive after another in `place`, so many `rounds` per sample.
@@ -158,18 +153,12 @@ const fn miniz(scenario: Scenario<Setting>) -> Scenario<Setting> {
     Scenario { build: "variant-miniz", setting, ..scenario }
 }
 
-/// An archive of the published `perf_test`, and smaller ones like it: its data, the published compressor.
-const fn perf_test(name: &'static str, rounds: u32, shape: Shape, arms: &'static [Arms]) -> Scenario<Setting> {
-    miniz(archive(name, (Tmpfs, rounds), shape, arms))
-}
-
 /// Trips of one caller who compresses for so many microseconds before each.
 const fn trips(name: &'static str, between_us: u64, arms: &'static [Arms]) -> Scenario<Setting> {
     let between = Duration::from_micros(between_us);
     scenario(name, entry(Pattern, 10 * KIB), Work::Price(Price::Trip { between }), arms)
 }
 
-/// Writes of so many bytes.
 const fn writes(name: &'static str, bytes: usize, arms: &'static [Arms]) -> Scenario<Setting> {
     scenario(name, entry(Pattern, bytes), Work::Price(Price::Write), arms)
 }
@@ -341,12 +330,13 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     archive("perf_5m", (Tmpfs, 45), Shape::entries(Pattern, MIB, 5), ARMS_PERF_5M),
     archive("perf_10m", (Tmpfs, 24), Shape::entries(Pattern, MIB, 10), SIZES),
     archive("perf_20m", (Tmpfs, 11), Shape::entries(Pattern, MIB, 20), ARMS_PERF_20M),
-    perf_test("perf_10k_miniz", 100, entry(Letter, 10 * KIB), PERF_TEST),
-    perf_test("perf_100k_miniz", 100, entry(Letter, 100 * KIB), PERF_TEST),
-    perf_test("perf_1m_miniz", 40, entry(Letter, MIB), PERF_TEST),
-    perf_test("perf_5m_miniz", 7, Shape::entries(Letter, MIB, 5), PERF_TEST),
-    perf_test("perf_10m_miniz", 4, Shape::entries(Letter, MIB, 10), PERF_TEST),
-    perf_test("perf_20m_miniz", 2, Shape::entries(Letter, MIB, 20), PERF_TEST),
+    // The published `perf_test`: its data, its compressor.
+    miniz(archive("perf_10k_miniz", (Tmpfs, 100), entry(Letter, 10 * KIB), PERF_TEST)),
+    miniz(archive("perf_100k_miniz", (Tmpfs, 100), entry(Letter, 100 * KIB), PERF_TEST)),
+    miniz(archive("perf_1m_miniz", (Tmpfs, 40), entry(Letter, MIB), PERF_TEST)),
+    miniz(archive("perf_5m_miniz", (Tmpfs, 7), Shape::entries(Letter, MIB, 5), PERF_TEST)),
+    miniz(archive("perf_10m_miniz", (Tmpfs, 4), Shape::entries(Letter, MIB, 10), PERF_TEST)),
+    miniz(archive("perf_20m_miniz", (Tmpfs, 2), Shape::entries(Letter, MIB, 20), PERF_TEST)),
     file("rss_5m", streamed(80, 1), STREAMED),
     file("rss_10m", streamed(160, 1), ARMS_RSS_10M),
     file("rss_100m", streamed(1_600, 1), STREAMED),

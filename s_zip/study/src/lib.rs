@@ -31,7 +31,6 @@ use study_kit::{Observation, Scenario, Study, TestCase, Turns};
 
 use cases::Setting;
 
-/// The study.
 pub struct SZip;
 
 impl Study for SZip {

@@ -27,7 +27,6 @@ const PIECE_BYTES: usize = 256;
 /// So many pieces are timed to tell how many last for a given time.
 const TRIAL_PIECES: u32 = 2_000;
 
-/// What a handoff is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Price {
     /// A trip after another. The caller computes for about so long before each, which is not part of the price.

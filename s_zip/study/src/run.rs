@@ -16,7 +16,6 @@ use crate::write::{self, Driver, Product};
 
 type Case<'a> = TestCase<'a, Setting>;
 
-/// Runs the case once.
 pub fn observe(case: &Case<'_>) -> Result<Observation> {
     usage::settle_allocator();
     match case.setting.work {
@@ -30,7 +29,6 @@ pub fn observe(case: &Case<'_>) -> Result<Observation> {
     }
 }
 
-/// One side of a duet.
 pub fn turns<'a>(case: &'a Case<'_>) -> Result<Turns<'a>> {
     usage::settle_allocator();
     let bench = Bench::new(case)?;

@@ -19,7 +19,6 @@ pub struct Operations {
 #[derive(Debug)]
 pub struct Counting<S, const ASKS: bool> {
     pub sink: S,
-    /// What reached it.
     pub operations: Operations,
     at: u64,
 }
@@ -30,7 +29,6 @@ pub type Counted<S> = Counting<S, true>;
 pub type Tracked<S> = Counting<S, false>;
 
 impl<S, const ASKS: bool> Counting<S, ASKS> {
-    /// Counts from zero.
     pub fn new(sink: S) -> Self {
         Counting { sink, operations: Operations::default(), at: 0 }
     }

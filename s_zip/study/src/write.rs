@@ -23,7 +23,6 @@ use crate::sinks::{Counted, Operations, Tracked};
 /// Output buffer of the buffered controls, in bytes.
 pub const BUFFER_BYTES: usize = 64 * 1024;
 
-/// One archive by a sync arm.
 fn sync_arm<S: Write + Seek + Send>(arm: Arm, input: &Input, sink: S) -> Result<S> {
     let boxed = |_| -> io::Result<Box<dyn SyncEncoder>> { Ok(Box::new(flate2_encoder())) };
     match arm {
@@ -57,7 +56,6 @@ fn sync_arm<S: Write + Seek + Send>(arm: Arm, input: &Input, sink: S) -> Result<
     }
 }
 
-/// One archive by an async arm.
 pub async fn async_arm<S: AsyncWrite + AsyncSeek + Unpin>(arm: Arm, input: &Input, sink: S) -> Result<S> {
     let boxed = || -> Box<dyn AsyncEncoder> { Box::new(async_encoder()) };
     match arm {
@@ -100,7 +98,6 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// What `drive` needs.
     pub fn new(drive: Drive) -> Result<Self> {
         let runtime = match drive {
             Drive::MultiThread | Drive::Task => Some(Builder::new_multi_thread().enable_all().build()?),
@@ -110,7 +107,6 @@ impl Driver {
         Ok(Driver { drive, runtime })
     }
 
-    /// Runs `future` to its end.
     pub fn run<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
         match (&self.runtime, self.drive) {
             (Some(runtime), _) => runtime.block_on(future),
@@ -136,7 +132,6 @@ fn poll_to_the_end<T>(future: impl Future<Output = T>) -> T {
 #[derive(Debug)]
 pub struct Product {
     pub archive: Archive,
-    /// What reached the sink.
     pub operations: Operations,
 }
 
