@@ -25,8 +25,6 @@ mod text;
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
-#[cfg(feature = "extract")]
-use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -64,18 +62,6 @@ impl StreamingZipReader<BufReader<File>> {
         let file = File::open(path).map_err(|source| ReadError::Open { path: printable_path(path), source })?;
         Self::with_limits(BufReader::new(file), limits)
     }
-
-    /// Like [`extract_with`](Self::extract_with) on up to `jobs` threads, at most 16, with the same result, errors included. Each has
-    /// buffers and a decoder of its own. Up to 128 files wait under their temporary names until all before them are complete.
-    #[cfg(feature = "extract")]
-    pub fn extract_parallel(
-        &mut self,
-        into: &Path,
-        options: ReadOptions<'_>,
-        jobs: NonZero<usize>,
-    ) -> Result<Summary, ReadError> {
-        extract::extract_parallel(self, into, options, jobs)
-    }
 }
 
 impl<R: Read + Seek> StreamingZipReader<R> {
@@ -105,12 +91,6 @@ impl<R: Read + Seek> StreamingZipReader<R> {
         &self.comment
     }
 
-    /// Starts reading the entry of this index in [`entries`](Self::entries), and checks its local header. Fails if the source does, there is no
-    /// such entry, its headers disagree, it is encrypted, its method is unknown, or its declared size is beyond the limits.
-    pub fn read(&mut self, index: usize) -> Result<EntryReader<'_, R>, ReadError> {
-        EntryReader::start(self, index)
-    }
-
     /// Does everything that [`extract`](Self::extract) does but write: checks what can be checked before, then reads every entry.
     /// Fails if all entries together are beyond the limits, by the first entry whose name is unsafe or taken, that is neither a file nor a folder,
     /// encrypted or of an unknown method (a folder may be there twice), or else as [`read`](Self::read) and the reader that it gives.
@@ -122,26 +102,7 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     pub fn test_with(&mut self, options: ReadOptions<'_>) -> Result<Summary, ReadError> {
         let pass = Pass::begin(self, options)?;
         let (entries, mut pump) = (Arc::clone(&self.entries), pass.pump(None));
-        pass.run(&entries, |index, _| pump.pour(&mut EntryReader::start(self, index)?, |_| Ok(())))
-    }
-
-    /// Extracts everything to the folder `into`, which is created if it is missing.
-    ///
-    /// Nothing is written unless all entries pass the checks that [`test`](Self::test) makes before it reads. Existing files are never
-    /// replaced, symbolic links in the folder never followed, not even those that others put there meanwhile. A file has a temporary
-    /// name in its folder (`.s_zip-*.part`) until it is complete. Of the Unix mode the nine permission bits are applied, never set-user-id
-    /// and its like; an entry without a mode follows the umask. The time of the last change is applied. What the file system does not let
-    /// be set is counted in the [`Summary`], and the data stays. If an entry fails, what was extracted before it stays, and of itself
-    /// nothing does. Fails as [`test`](Self::test), and if a file cannot be written.
-    #[cfg(feature = "extract")]
-    pub fn extract(&mut self, into: &Path) -> Result<Summary, ReadError> {
-        self.extract_with(into, ReadOptions::new())
-    }
-
-    /// Like [`extract`](Self::extract) with options, which may let faults pass.
-    #[cfg(feature = "extract")]
-    pub fn extract_with(&mut self, into: &Path, options: ReadOptions<'_>) -> Result<Summary, ReadError> {
-        extract::extract(self, into, options)
+        pass.run(&entries, |index, _| pump.pour(&mut self.read(index)?, |_| Ok(())))
     }
 }
 

@@ -112,23 +112,6 @@ pub enum Work {
     Price(Price),
 }
 
-impl Setting {
-    /// Alternations of a duet with `arm`: fewer where one takes tens of milliseconds, more where it takes less than two. More than these make no
-    /// interval narrower: processes differ by more than their pairs do.
-    pub fn pairs(&self, arm: &str) -> usize {
-        let buffered = arm.contains("buffered") || arm.starts_with("best");
-        match self.shape {
-            Shape { call_bytes: 1, .. } => 10,
-            Shape { entries: 50.., .. } if self.miniz => 6,
-            shape if self.miniz && shape.bytes() >= MIB as u64 => 10,
-            shape if buffered && shape.bytes() < MIB as u64 => 60,
-            shape if buffered && shape.bytes() <= 5 * MIB as u64 => 30,
-            Shape { entries: 50.., .. } => 10,
-            _ => 20,
-        }
-    }
-}
-
 const fn scenario(name: &'static str, shape: Shape, work: Work, arms: &'static [Arms]) -> Scenario<Setting> {
     Scenario { name, build: "release", setting: Setting { shape, work, miniz: false }, arms }
 }
