@@ -76,16 +76,6 @@ pub struct Unset {
     pub reason: io::ErrorKind,
 }
 
-#[cfg(feature = "extract")]
-impl Unset {
-    /// Counts an attempt that failed.
-    pub(super) fn note(unset: &mut Option<Self>, attempt: io::Result<()>) {
-        if let Err(error) = attempt {
-            unset.get_or_insert(Unset { entries: 0, reason: error.kind() }).entries += 1;
-        }
-    }
-}
-
 impl Summary {
     fn count(&mut self, entry: &Entry) {
         if entry.is_directory() {

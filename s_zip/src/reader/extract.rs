@@ -279,9 +279,12 @@ fn set(file: &File, entry: &Entry) -> [io::Result<()>; 2] {
     [set_modified(file, entry.modified_unix), entry.unix_mode.map_or(Ok(()), set_mode)]
 }
 
-fn note([time, mode]: [io::Result<()>; 2], summary: &mut Summary) {
-    Unset::note(&mut summary.unset_times, time);
-    Unset::note(&mut summary.unset_permissions, mode);
+fn note(attempts: [io::Result<()>; 2], summary: &mut Summary) {
+    for (attempt, unset) in attempts.into_iter().zip([&mut summary.unset_times, &mut summary.unset_permissions]) {
+        if let Err(error) = attempt {
+            unset.get_or_insert(Unset { entries: 0, reason: error.kind() }).entries += 1;
+        }
+    }
 }
 
 fn set_modified(file: &File, seconds: i64) -> io::Result<()> {
