@@ -95,7 +95,7 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// Fails if all entries together are beyond the limits, by the first entry whose name is unsafe or taken, that is neither a file nor a folder,
     /// encrypted or of an unknown method (a folder may be there twice), or else as [`read`](Self::read) and the reader that it gives.
     pub fn test(&mut self) -> Result<Summary, ReadError> {
-        self.test_with(ReadOptions::new())
+        self.test_with(ReadOptions::default())
     }
 
     /// Like [`test`](Self::test) with options, which may let faults pass.

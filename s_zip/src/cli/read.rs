@@ -79,7 +79,7 @@ fn pass(
         bad += 1;
         complain(&format!("{:#}: left out", refused(archive, error)));
     };
-    let options = if skip_bad { ReadOptions::new().skip_bad(&mut tell) } else { ReadOptions::new() };
+    let options = if skip_bad { ReadOptions::default().skip_bad(&mut tell) } else { ReadOptions::default() };
     let summary = work(&mut open(archive)?, options).map_err(|error| refused(archive, error))?;
     Ok((summary, bad))
 }

@@ -23,11 +23,6 @@ pub struct ReadOptions<'a> {
 }
 
 impl<'a> ReadOptions<'a> {
-    /// The defaults.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Leaves out entries that are refused or damaged, and tells of each. What is wrong with the whole archive, the source or the target
     /// is an error still.
     pub fn skip_bad(self, tell: &'a mut dyn FnMut(ReadError)) -> Self {

@@ -30,7 +30,7 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// be set is counted in the [`Summary`], and the data stays. If an entry fails, what was extracted before it stays, and of itself
     /// nothing does. Fails as [`test`](Self::test), and if a file cannot be written.
     pub fn extract(&mut self, into: &Path) -> Result<Summary, ReadError> {
-        self.extract_with(into, ReadOptions::new())
+        self.extract_with(into, ReadOptions::default())
     }
 
     /// Like [`extract`](Self::extract) with options, which may let faults pass.
