@@ -1,8 +1,8 @@
-#![cfg_attr(feature = "async", doc = include_str!("../README.md"))]
-//! ## Modules
+//! A streaming ZIP writer, sync and async from one core, and a reader that trusts nothing.
 //!
-//! `core` turns calls into bytes without input or output, with `encoder` for the methods, [`mod@format`] for the records, [`name`] and [`time`] for
-//! what they hold. `cli` (feature `cli`) is the program.
+//! Inside: `core` turns calls into bytes without input or output, with `encoder` for the methods, [`mod@format`] for the records, [`name`] and
+//! [`time`] for what they hold. `cli` (feature `cli`) is the program.
+#![cfg_attr(all(any(doc, doctest), feature = "async"), doc = include_str!("../README.md"))]
 
 #[cfg(feature = "async")]
 pub mod async_writer;

@@ -12,11 +12,10 @@ use tempfile::{Builder, TempPath};
 use super::signals::{self, Cleanup};
 use super::terminal::{check_stdout, complain};
 
-/// A sink that was checked and not opened yet.
+/// A sink that was checked.
 pub enum Out {
-    Stdout,
-    /// A device or a pipe, written to as it is.
-    Device(PathBuf),
+    /// Standard output, a device or a pipe, written to as it is.
+    Direct(File),
     /// A file, replaced in one step when the archive is complete.
     File(PathBuf),
 }
@@ -30,13 +29,16 @@ impl Out {
             if io::stdout().is_terminal() {
                 bail!("an archive is nothing for a terminal: redirect standard output, or name a file");
             }
-            return Ok(Out::Stdout);
+            return stdout_file().context("cannot write to standard output").map(Out::Direct);
         }
         match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Out::File(path.to_owned())),
             Err(error) => Err(error).with_context(|| format!("cannot create {}", path.display())),
             Ok(metadata) if metadata.is_dir() => bail!("{} is a folder: name the archive in it", path.display()),
-            Ok(metadata) if !metadata.is_file() => Ok(Out::Device(path.to_owned())),
+            Ok(metadata) if !metadata.is_file() => {
+                let file = OpenOptions::new().write(true).open(path);
+                file.with_context(|| format!("cannot write to {}", path.display())).map(Out::Direct)
+            }
             Ok(metadata) => {
                 if metadata.len() > 0 && !looks_like_an_archive(path)? {
                     bail!("{} exists and is not an archive: remove it, or name another OUT first", path.display());
@@ -55,33 +57,27 @@ impl Out {
     }
 
     pub fn open(self) -> Result<(File, Unfinished), Error> {
-        let direct = |file| (file, Unfinished(None));
-        match self {
-            Out::Stdout => stdout_file().context("cannot write to standard output").map(direct),
-            Out::Device(path) => {
-                let file = OpenOptions::new().write(true).open(&path);
-                file.with_context(|| format!("cannot write to {}", path.display())).map(direct)
-            }
-            Out::File(path) => {
-                let fail = || format!("cannot create {}", path.display());
-                let before = fs::metadata(&path).ok().map(|before| before.permissions());
-                // Who cannot read what it replaces cannot read it while it is written.
-                let mode = before.as_ref().map_or(0o666, |before| before.mode() & 0o666 | 0o600);
-                let mut builder = Builder::new();
-                builder.prefix(".s_zip-").suffix(".part").permissions(fs::Permissions::from_mode(mode));
-                let mut cleanup = signals::cleanup();
-                let temporary =
-                    // The temporary name says nothing to whoever typed another one.
-                    builder.tempfile_in(folder(&path)).map_err(|error| io::Error::from(error.kind())).with_context(fail)?;
-                *cleanup = Cleanup::Remove(temporary.path().to_owned());
-                drop(cleanup);
-                if let Some(Err(error)) = before.map(|before| temporary.as_file().set_permissions(before)) {
-                    complain(&format!("cannot keep the permissions of {}: {error}", path.display()));
-                }
-                let (file, temporary) = temporary.into_parts();
-                Ok((file, Unfinished(Some((temporary, path)))))
-            }
+        let path = match self {
+            Out::Direct(file) => return Ok((file, Unfinished(None))),
+            Out::File(path) => path,
+        };
+        let fail = || format!("cannot create {}", path.display());
+        let before = fs::metadata(&path).ok().map(|before| before.permissions());
+        // Who cannot read what it replaces cannot read it while it is written.
+        let mode = before.as_ref().map_or(0o666, |before| before.mode() & 0o666 | 0o600);
+        let mut builder = Builder::new();
+        builder.prefix(".s_zip-").suffix(".part").permissions(fs::Permissions::from_mode(mode));
+        let mut cleanup = signals::cleanup();
+        // The temporary name says nothing to whoever typed another one.
+        let created = builder.tempfile_in(folder(&path)).map_err(|error| io::Error::from(error.kind()));
+        let temporary = created.with_context(fail)?;
+        *cleanup = Cleanup::Remove(temporary.path().to_owned());
+        drop(cleanup);
+        if let Some(Err(error)) = before.map(|before| temporary.as_file().set_permissions(before)) {
+            complain(&format!("cannot keep the permissions of {}: {error}", path.display()));
         }
+        let (file, temporary) = temporary.into_parts();
+        Ok((file, Unfinished(Some((temporary, path)))))
     }
 }
 
