@@ -142,9 +142,7 @@ fn typed_name(path: &Path) -> Result<String, Error> {
                 bail!("{shown} leaves the current folder, and entries must not: run from the folder that holds it")
             }
             Component::RootDir | Component::Prefix(_) => {
-                bail!(
-                    "{shown} is absolute, and entries must not be: run from the folder that holds it, and name it from there"
-                )
+                bail!("{shown} is absolute, and entries must not be: run from the folder that holds it")
             }
         }
     }

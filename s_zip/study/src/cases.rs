@@ -196,7 +196,7 @@ const ARMS_ENTRIES_50: &[Arms] = &[
     always(0.06, "sync~sync@aa"),
     smoke(0.13, "sync@slow~sync"),
     measured(0.22, "async_buffered~sync_buffered async_buffered~async_buffered_in_place"),
-    full(0.2, "sync_reused~sync best_sync~zip_crate best_at_once~zip_crate best_sync~rawzip"),
+    full(0.2, "best_sync~zip_crate best_at_once~zip_crate best_sync~rawzip"),
     full(0.2, "best_async~best_sync best_async_in_place~best_sync"),
 ];
 const ARMS_ENTRIES_50_MINIZ: &[Arms] = &[
@@ -234,7 +234,6 @@ const ARMS_CALLS_1: &[Arms] = &[
     always(0.03, "sync async best_sync best_async"),
     measured(0.45, "async~sync sync~sync@aa"),
     measured(0.02, "best_async~best_async_whole best_async_whole~best_async_whole@aa"),
-    full(0.02, "best_async~best_sync"),
 ];
 const ARMS_CALLS_1_MINIZ: &[Arms] = &[
     measured(0.36, "async~async_whole"),
@@ -268,12 +267,9 @@ const PERF_TEST: &[Arms] = &[
 ];
 const ASYNC: &[Arms] = &[measured(0.04, "async sync")];
 const STREAMED: &[Arms] = &[measured(0.04, "empty sync async best_sync best_async")];
-const CALLS: &[Arms] = &[always(0.02, "sync async best_sync best_async"), full(0.2, "async~sync best_async~best_sync")];
-const ARMS_CALLS_1M: &[Arms] = &[
-    always(0.02, "sync async best_sync best_async"),
-    measured(0.2, "async~sync sync~sync@aa"),
-    full(0.2, "best_async~best_sync"),
-];
+const CALLS: &[Arms] = &[always(0.02, "sync async best_sync best_async")];
+const ARMS_CALLS_1M: &[Arms] =
+    &[always(0.02, "sync async best_sync best_async"), measured(0.2, "async~sync sync~sync@aa")];
 const WRITES: &[Arms] = &[always(0.16, "std tokio_file std_buffered tokio_buffered")];
 const MAP_WRITES: &[Arms] = &[always(0.07, "std std_buffered tokio_file tokio_buffered")];
 const MAP_WRITES_FULL: &[Arms] = &[full(0.07, "std std_buffered tokio_file tokio_buffered")];
