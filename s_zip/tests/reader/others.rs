@@ -161,31 +161,14 @@ fn holed(archive: &Zip, index: usize, length: u64) -> Holed {
 }
 
 #[test]
-fn offsets_that_wrapped_are_restored() {
+fn offsets_that_wrapped_are_refused() {
     const WRAP: u64 = 1 << 32;
     let archive = zip(&[stored("a", b"first"), deflated("b", b"second"), stored("c", b"third")]);
-    // A hole as long as that, and every offset behind it is what it was.
-    for (index, hole) in [(1, WRAP - 20), (2, WRAP - 60), (2, WRAP - 1), (3, WRAP - 80), (3, WRAP - 1)] {
-        let mut opened = StreamingZipReader::new(holed(&archive, index, hole)).unwrap();
-        assert_eq!(opened.test().unwrap().bytes, 16, "{index} {hole}");
-        let offsets: Vec<u64> = opened.entries().iter().map(|entry| entry.offset).collect();
-        let wanted: Vec<u64> = (0..3).map(|at| archive.local[at] as u64 + if at >= index { hole } else { 0 }).collect();
-        assert_eq!(offsets, wanted, "{index} {hole}");
-    }
-    // What was cut off of a size leaves a gap as well, and then every place is a guess.
-    for (index, hole) in [(0, WRAP), (1, WRAP), (2, WRAP), (3, WRAP), (3, 2 * WRAP)] {
+    assert_eq!(StreamingZipReader::new(holed(&archive, 0, 100)).unwrap().test().unwrap().bytes, 16);
+    for (index, hole) in [(0, WRAP), (1, WRAP - 20), (2, WRAP - 1), (3, WRAP - 80), (3, WRAP), (3, 2 * WRAP)] {
         let opened = StreamingZipReader::new(holed(&archive, index, hole));
         assert_error!(opened, ReadError::BadDirectory { .. });
     }
-}
-
-#[test]
-fn offsets_that_can_mean_two_places_are_refused() {
-    let archive = zip(&[stored("a", b"first"), stored("b", b"second")]);
-    let second_at = |at: u64| StreamingZipReader::new(holed(&archive, 1, at - archive.local[1] as u64));
-    assert_eq!(second_at((1 << 32) + 1).unwrap().test().unwrap().bytes, 11);
-    // Readers that take the hole for something before the archive find a header where they look for the first entry.
-    assert_error!(second_at(1 << 32), ReadError::BadDirectory { what } if what.contains("several places"));
 }
 
 #[test]
@@ -363,7 +346,7 @@ fn names_that_lead_elsewhere_are_refused_in_every_form() {
         // The rest of the archive is well.
         let archive = zip(&[Member { host, ..stored(name, b"") }, stored("good", b"good")]);
         let mut told = 0;
-        let summary = archive.open().unwrap().test_with(s_zip::ReadOptions::new().skip_bad(&mut |_| told += 1));
+        let summary = archive.open().unwrap().test_with(s_zip::ReadOptions::default().skip_bad(&mut |_| told += 1));
         assert_eq!((summary.unwrap().files, told), (1, 1), "{name:?}");
     }
 }
