@@ -161,14 +161,31 @@ fn holed(archive: &Zip, index: usize, length: u64) -> Holed {
 }
 
 #[test]
-fn offsets_that_wrapped_are_refused() {
+fn offsets_that_wrapped_are_restored() {
     const WRAP: u64 = 1 << 32;
     let archive = zip(&[stored("a", b"first"), deflated("b", b"second"), stored("c", b"third")]);
-    assert_eq!(StreamingZipReader::new(holed(&archive, 0, 100)).unwrap().test().unwrap().bytes, 16);
-    for (index, hole) in [(0, WRAP), (1, WRAP - 20), (2, WRAP - 1), (3, WRAP - 80), (3, WRAP), (3, 2 * WRAP)] {
+    // A hole as long as that, and every offset behind it is what it was.
+    for (index, hole) in [(1, WRAP - 20), (2, WRAP - 60), (2, WRAP - 1), (3, WRAP - 80), (3, WRAP - 1)] {
+        let mut opened = StreamingZipReader::new(holed(&archive, index, hole)).unwrap();
+        assert_eq!(opened.test().unwrap().bytes, 16, "{index} {hole}");
+        let offsets: Vec<u64> = opened.entries().iter().map(|entry| entry.offset).collect();
+        let wanted: Vec<u64> = (0..3).map(|at| archive.local[at] as u64 + if at >= index { hole } else { 0 }).collect();
+        assert_eq!(offsets, wanted, "{index} {hole}");
+    }
+    // What was cut off of a size leaves a gap as well, and then every place is a guess.
+    for (index, hole) in [(0, WRAP), (1, WRAP), (2, WRAP), (3, WRAP), (3, 2 * WRAP)] {
         let opened = StreamingZipReader::new(holed(&archive, index, hole));
         assert_error!(opened, ReadError::BadDirectory { .. });
     }
+}
+
+#[test]
+fn offsets_that_can_mean_two_places_are_refused() {
+    let archive = zip(&[stored("a", b"first"), stored("b", b"second")]);
+    let second_at = |at: u64| StreamingZipReader::new(holed(&archive, 1, at - archive.local[1] as u64));
+    assert_eq!(second_at((1 << 32) + 1).unwrap().test().unwrap().bytes, 11);
+    // Readers that take the hole for something before the archive find a header where they look for the first entry.
+    assert_error!(second_at(1 << 32), ReadError::BadDirectory { what } if what.contains("several places"));
 }
 
 #[test]
