@@ -14,26 +14,20 @@ use tokio::task::{self, JoinHandle};
 
 use crate::calls::{constructors, entry_calls};
 use crate::core::{Admitted, Core, EntryKind, WHOLE_BYTES};
-use crate::{Compression, EntryOptions, Error, Result, WriterOptions};
+use crate::{Compression, EntryOptions, Error, Result};
 
 /// Where an async writer compresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[non_exhaustive]
 pub enum CompressionPolicy {
-    /// In the task, giving way often.
-    ///
-    /// Other tasks get a turn whenever a quarter of a millisecond has passed. The fastest for one archive; right where a delay of a block's
-    /// compression (64 KiB: 0.1 to 2 ms) does not hurt anyone.
+    /// In the task: other tasks get a turn whenever a quarter of a millisecond has passed. The fastest for one archive; right where a delay of a
+    /// block's compression (64 KiB: 0.1 to 2 ms) does not hurt anyone.
     #[default]
     Inline,
-    /// In the task, after other tasks moved to another thread.
-    ///
-    /// That is [`tokio::task::block_in_place`]: it needs the multi-thread runtime, and panics inside a [`tokio::task::LocalSet`].
+    /// In the task, after other tasks moved to another thread by [`tokio::task::block_in_place`], which needs the multi-thread runtime, and panics
+    /// inside a [`tokio::task::LocalSet`].
     BlockInPlace,
-    /// On the blocking pool, in chunks.
-    ///
-    /// They have [`OFFLOAD_BYTES`]. Other tasks are never delayed, each chunk costs a hop of some 10 us.
+    /// On the blocking pool, in chunks of [`OFFLOAD_BYTES`]. Other tasks are never delayed, each chunk costs a hop of some 10 us.
     Offload,
 }
 
@@ -44,18 +38,6 @@ pub const OFFLOAD_BYTES: usize = 512 * 1024;
 const TURN: Duration = Duration::from_micros(250);
 
 /// Writes an archive to an async sink from front to back: a file, a socket, a pipe, the body of a response.
-///
-/// ```
-/// use s_zip::AsyncStreamingZipWriter;
-///
-/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let mut writer = AsyncStreamingZipWriter::from_writer(Vec::new());
-/// writer.start_entry("greeting.txt").await?;
-/// writer.write_data(b"hello").await?;
-/// let archive: Vec<u8> = writer.finish().await?;
-/// # Ok::<(), s_zip::Error>(())
-/// # }).unwrap();
-/// ```
 ///
 /// A future of this writer that is dropped before it is done (a timeout, a `select!`) poisons the writer if it had begun to write: what was
 /// half sent cannot be taken back. Every later call then fails with [`Error::Poisoned`].
@@ -114,9 +96,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     }
 
     /// Adds data to the open entry; how it is cut into calls makes no difference to the archive.
-    ///
-    /// # Errors
-    /// If no entry is open, it grows beyond its announced size, or the sink fails.
+    /// Fails if no entry is open, it grows beyond its announced size, or the sink fails.
     pub async fn write_data(&mut self, mut data: &[u8]) -> Result<()> {
         self.core()?;
         self.busy = true;
@@ -124,19 +104,14 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
         self.leave(result)
     }
 
-    /// Sends everything so far to the sink, in a form that can be decompressed up to here, and flushes the sink. Costs compression.
-    ///
-    /// # Errors
-    /// If the sink fails.
+    /// Sends everything so far to the sink, in a form that can be decompressed up to here, and flushes it. Costs compression. Fails if the sink does.
     pub async fn flush(&mut self) -> Result<()> {
         self.core()?;
         self.perform(Op::Flush, &[]).await
     }
 
     /// Completes the archive, flushes the sink and gives it back; a socket is not shut down.
-    ///
-    /// # Errors
-    /// If the last entry breaks its promise or the sink fails.
+    /// Fails if the last entry breaks its promise or the sink fails.
     pub async fn finish(mut self) -> Result<W> {
         self.core()?;
         self.perform(Op::Finish, &[]).await?;
@@ -309,7 +284,6 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for AsyncStreamingZipWriter<W> {
     }
 }
 
-/// A call that was admitted.
 enum Op {
     Open(Admitted),
     /// A file with so many bytes, all there are.

@@ -7,28 +7,15 @@
 macro_rules! constructors {
     ($writer:ident<W: $($bound:path),+> $(, $async:tt $dot:tt $wait:tt)?) => {
         impl $writer<File> {
-            /// Creates the file `path`, or empties it, and writes with Deflate of level 6.
-            ///
-            /// # Errors
-            /// If it cannot be created.
+            /// Creates the file `path`, or empties it, and writes with Deflate of level 6. Fails if it cannot be created.
             pub $($async)? fn new(path: impl AsRef<Path>) -> Result<Self> {
-                Self::with_options(path, WriterOptions::new()) $($dot $wait)?
+                Self::with_compression(path, Compression::default()) $($dot $wait)?
             }
 
-            /// Like [`new`](Self::new) with a level from 0 (none) to 9 (best).
-            ///
-            /// # Errors
-            /// If the level is out of range or the file cannot be created.
-            pub $($async)? fn with_compression(path: impl AsRef<Path>, level: u32) -> Result<Self> {
-                Self::with_options(path, WriterOptions::new().compression(Compression::Deflate(level))) $($dot $wait)?
-            }
-
-            /// Like [`new`](Self::new) with options.
-            ///
-            /// # Errors
-            /// If a level is out of range or the file cannot be created.
-            pub $($async)? fn with_options(path: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
-                let core = Core::new(options)?;
+            /// Like [`new`](Self::new) with another compression: a level of Deflate from 0 (none) to 9 (best), or a [`Compression`].
+            /// Fails if the level is out of range or the file cannot be created.
+            pub $($async)? fn with_compression(path: impl AsRef<Path>, compression: impl Into<Compression>) -> Result<Self> {
+                let core = Core::new(compression.into())?;
                 let path = path.as_ref();
                 let fail = |source| Error::Create { path: crate::name::printable_path(path), source };
                 Ok(Self::from_parts(File::create(path) $($dot $wait)? .map_err(fail)?, core))
@@ -41,20 +28,10 @@ macro_rules! constructors {
                 Self::from_parts(sink, Core::default())
             }
 
-            /// Like [`from_writer`](Self::from_writer) with a level from 0 (none) to 9 (best).
-            ///
-            /// # Errors
-            /// If the level is out of range.
-            pub fn from_writer_with_compression(sink: W, level: u32) -> Result<Self> {
-                Self::from_writer_with_options(sink, WriterOptions::new().compression(Compression::Deflate(level)))
-            }
-
-            /// Like [`from_writer`](Self::from_writer) with options.
-            ///
-            /// # Errors
-            /// If a level is out of range.
-            pub fn from_writer_with_options(sink: W, options: WriterOptions) -> Result<Self> {
-                Ok(Self::from_parts(sink, Core::new(options)?))
+            /// Like [`from_writer`](Self::from_writer) with another compression: a level of Deflate from 0 (none) to 9 (best), or a [`Compression`].
+            /// Fails if the level is out of range.
+            pub fn from_writer_with_compression(sink: W, compression: impl Into<Compression>) -> Result<Self> {
+                Ok(Self::from_parts(sink, Core::new(compression.into())?))
             }
         }
     };
@@ -64,17 +41,12 @@ macro_rules! constructors {
 macro_rules! entry_calls {
     ($kind:expr $(, $async:tt $dot:tt $wait:tt)?) => {
         /// Opens an entry, closing the one before. Data follows by [`write_data`](Self::write_data).
-        ///
-        /// # Errors
-        /// If the name is empty, unsafe, too long or taken (nothing is written then), or the sink fails.
+        /// Fails if the name is empty, unsafe, too long or taken (nothing is written then), or the sink fails.
         pub $($async)? fn start_entry(&mut self, name: &str) -> Result<()> {
             self.start_entry_with_options(name, EntryOptions::new()) $($dot $wait)?
         }
 
-        /// Like [`start_entry`](Self::start_entry) with options of its own.
-        ///
-        /// # Errors
-        /// As `start_entry`, and if an option is out of range.
+        /// Like [`start_entry`](Self::start_entry) with options of its own. Fails if one is out of range, too.
         pub $($async)? fn start_entry_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
             self.open($kind, name, options) $($dot $wait)?
         }
@@ -82,9 +54,7 @@ macro_rules! entry_calls {
         crate::calls::whole_entry_calls!(self, [&mut self] $(, $async $dot $wait)?);
 
         /// Sets the archive's comment of at most 65,535 bytes, written at its end.
-        ///
-        /// # Errors
-        /// If it is longer, or holds the signature of an end record.
+        /// Fails if it is longer, or holds the signature of an end record.
         pub fn set_comment(&mut self, comment: impl Into<String>) -> Result<()> {
             self.core()?.set_comment(comment.into())
         }
@@ -96,34 +66,22 @@ macro_rules! whole_entry_calls {
     ($self:ident, [$($receiver:tt)+] $(, $async:tt $dot:tt $wait:tt)?) => {
         /// Adds an entry whose data is all here. Up to 4 MiB it has its sizes in its local header, and with the feature `libdeflate` that
         /// compressor, which is faster and makes less of most data, but cannot give way meanwhile (4 MiB: some 50 ms). More is compressed
-        /// as it would be behind [`start_entry`](Self::start_entry).
-        ///
-        /// # Errors
-        /// As `start_entry`.
+        /// as it would be behind [`start_entry`](Self::start_entry). Fails as that.
         pub $($async)? fn add_entry($($receiver)+, name: &str, data: &[u8]) -> Result<()> {
             $self.add_entry_with_options(name, data, EntryOptions::new()) $($dot $wait)?
         }
 
-        /// Like [`add_entry`](Self::add_entry) with options of its own.
-        ///
-        /// # Errors
-        /// As `add_entry`, and if an option is out of range.
+        /// Like [`add_entry`](Self::add_entry) with options of its own. Fails if one is out of range, too.
         pub $($async)? fn add_entry_with_options($($receiver)+, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
             $self.add(name, data, options) $($dot $wait)?
         }
 
-        /// Adds a directory. A slash at the end of the name may be left out.
-        ///
-        /// # Errors
-        /// As [`start_entry`](Self::start_entry).
+        /// Adds a directory. A slash at the end of the name may be left out. Fails as [`start_entry`](Self::start_entry).
         pub $($async)? fn add_directory($($receiver)+, name: &str) -> Result<()> {
             $self.add_directory_with_options(name, EntryOptions::new()) $($dot $wait)?
         }
 
-        /// Like [`add_directory`](Self::add_directory) with options of its own.
-        ///
-        /// # Errors
-        /// As [`start_entry`](Self::start_entry).
+        /// Like [`add_directory`](Self::add_directory) with options of its own. Fails if one is out of range, too.
         pub $($async)? fn add_directory_with_options($($receiver)+, name: &str, options: EntryOptions) -> Result<()> {
             $self.open(EntryKind::Directory, name, options) $($dot $wait)?
         }

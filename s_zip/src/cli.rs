@@ -22,7 +22,6 @@ fn exit(found_failures: bool) -> ExitCode {
     ExitCode::from(u8::from(found_failures))
 }
 
-/// Could not run.
 const COULD_NOT_RUN: u8 = 2;
 
 /// Does what was typed, the program's name first, and says how to exit: 0 done, 1 ran and found failures, 2 could not run.

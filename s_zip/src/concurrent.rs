@@ -8,34 +8,14 @@ use crate::buffer::Buffer;
 use crate::calls::whole_entry_calls;
 use crate::core::{Admitted, Core, EntryKind, Piece, WHOLE_BYTES, stage};
 use crate::encoder::{Encoder, Ending};
-use crate::{Compression, EntryOptions, Error, Result, WriterOptions, writer};
+use crate::{Compression, EntryOptions, Error, Result, writer};
 
 /// Compressed data that may wait for its turn unless another budget is given, in bytes.
 const BUDGET_BYTES: usize = 64 * 1024 * 1024;
 
 /// Writes an archive to a sink from front to back, of entries that arrive at the same time: downloads, rows of several queries, files that
-/// threads read. Each thread compresses what it writes.
-///
-/// The archive is, byte for byte, the one that [`StreamingZipWriter`](crate::StreamingZipWriter) makes of the same entries, in the order
-/// in which they were started here.
-///
-/// ```
-/// use std::io::Write;
-///
-/// let writer = s_zip::ConcurrentZipWriter::from_writer(Vec::new());
-/// std::thread::scope(|scope| {
-///     for name in ["north.csv", "south.csv"] {
-///         let mut entry = writer.start_entry(name)?;
-///         scope.spawn(move || {
-///             entry.write_all(b"a,b\n1,2\n").unwrap();
-///             entry.finish().unwrap();
-///         });
-///     }
-///     Ok::<(), s_zip::Error>(())
-/// })?;
-/// let archive: Vec<u8> = writer.finish()?;
-/// # Ok::<(), s_zip::Error>(())
-/// ```
+/// threads read. Each thread compresses what it writes. The archive is, byte for byte, the one that [`StreamingZipWriter`](crate::StreamingZipWriter)
+/// makes of the same entries, in the order in which they were started here.
 ///
 /// The first entry that is not complete goes to the sink as it grows. The compressed data of those behind it waits, up to a
 /// [budget](Self::budget_bytes), and who writes more then waits, too: an entry must not need a later one to go on. In async code an entry
@@ -92,13 +72,9 @@ impl<W: Write> ConcurrentZipWriter<W> {
         Self::from_parts(sink, Core::default())
     }
 
-    /// Like [`from_writer`](Self::from_writer) with a level from 0 (none) to 9 (best). All entries have the same.
-    ///
-    /// # Errors
-    /// If the level is out of range.
+    /// Like [`from_writer`](Self::from_writer) with a level from 0 (none) to 9 (best) for all entries. Fails if it is out of range.
     pub fn from_writer_with_compression(sink: W, level: u32) -> Result<Self> {
-        let options = WriterOptions::new().compression(Compression::Deflate(level));
-        Ok(Self::from_parts(sink, Core::new(options)?))
+        Ok(Self::from_parts(sink, Core::new(Compression::Deflate(level))?))
     }
 
     fn from_parts(sink: W, core: Core) -> Self {
@@ -121,29 +97,23 @@ impl<W: Write> ConcurrentZipWriter<W> {
     }
 
     /// Opens an entry behind those that were started before, which may be open.
-    ///
-    /// # Errors
-    /// If the name is empty, unsafe, too long or taken (nothing is written then), or the sink failed.
+    /// Fails if the name is empty, unsafe, too long or taken (nothing is written then), or the sink failed.
     pub fn start_entry(&self, name: &str) -> Result<EntryWriter<W>> {
         self.start_entry_with_options(name, EntryOptions::new())
     }
 
-    /// Like [`start_entry`](Self::start_entry) with options of its own.
-    ///
-    /// # Errors
-    /// As `start_entry`, and if an option is out of range or asks for another compression.
+    /// Like [`start_entry`](Self::start_entry) with options of its own. Fails if one is out of range or asks for another compression, too.
     pub fn start_entry_with_options(&self, name: &str, options: EntryOptions) -> Result<EntryWriter<W>> {
         self.start(EntryKind::Pieces, name, options)
     }
 
-    /// A place at the end.
     fn start(&self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<EntryWriter<W>> {
         let mut state = self.shared.lock();
         let opening = Some(state.core.admit(kind, name, options)?);
         let number = state.first + state.places.len();
         state.places.push_back(Place { opening, pieces: VecDeque::new(), complete: false });
         let mut encoder = state.spare.pop().unwrap_or_default();
-        encoder.begin(state.core.options.compression);
+        encoder.begin(state.core.compression);
         Ok(EntryWriter { shared: Arc::clone(&self.shared), number, encoder, staged: Vec::new(), finished: false })
     }
 
@@ -165,9 +135,7 @@ impl<W: Write> ConcurrentZipWriter<W> {
     }
 
     /// Sets the archive's comment of at most 65,535 bytes, written at its end.
-    ///
-    /// # Errors
-    /// If it is longer, or holds the signature of an end record.
+    /// Fails if it is longer, or holds the signature of an end record.
     pub fn set_comment(&self, comment: impl Into<String>) -> Result<()> {
         let mut state = self.shared.lock();
         state.core.check()?;
@@ -175,9 +143,7 @@ impl<W: Write> ConcurrentZipWriter<W> {
     }
 
     /// Completes the archive, flushes the sink and gives it back.
-    ///
-    /// # Errors
-    /// If an entry is still open, or the sink fails.
+    /// Fails if an entry is still open, or the sink fails.
     pub fn finish(self) -> Result<W> {
         let mut state = self.shared.lock();
         state.core.check()?;
@@ -196,9 +162,7 @@ impl<W: Write> ConcurrentZipWriter<W> {
 
 impl<W: Write> EntryWriter<W> {
     /// Completes the entry.
-    ///
-    /// # Errors
-    /// If it breaks a promise of its options, or the sink fails.
+    /// Fails if it breaks a promise of its options, or the sink fails.
     pub fn finish(mut self) -> Result<()> {
         let staged = std::mem::take(&mut self.staged);
         let unfinished = self.encoder.begun || !staged.is_empty();

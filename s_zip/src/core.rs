@@ -11,8 +11,10 @@ use crate::buffer::Buffer;
 use crate::encoder::{BLOCK_BYTES, Encoder, Ending};
 use crate::format::{Header, LIMIT_32, METHOD_DEFLATE, METHOD_STORED, put_end};
 use crate::time::{DOS_EPOCH, DosDateTime};
-use crate::{Compression, EntryOptions, Error, Result, WriterOptions, name};
+use crate::{Compression, EntryOptions, Error, Result, name};
 
+/// Bytes that are gathered before the sink is written to. An entry that fits has its sizes in its local header.
+const BUFFER_BYTES: usize = 128 * 1024;
 /// Up to so many bytes, an entry that comes whole is made in memory.
 pub(crate) const WHOLE_BYTES: usize = 4 * 1024 * 1024;
 const REGULAR_FILE: u32 = 0o100_000;
@@ -21,7 +23,8 @@ const DIRECTORY: u32 = 0o040_000;
 /// Everything of a writer but its sink.
 #[derive(Default)]
 pub(crate) struct Core {
-    pub options: WriterOptions,
+    /// How entries are compressed that do not say.
+    pub compression: Compression,
     /// Bytes on their way to the sink.
     out: Buffer,
     /// Bytes that went there.
@@ -87,9 +90,9 @@ struct Open {
 }
 
 impl Core {
-    pub fn new(options: WriterOptions) -> Result<Self> {
-        options.compression.check()?;
-        Ok(Core { options, ..Core::default() })
+    pub fn new(compression: Compression) -> Result<Self> {
+        compression.check()?;
+        Ok(Core { compression, ..Core::default() })
     }
 
     /// Fails if an earlier call left the archive broken.
@@ -108,9 +111,9 @@ impl Core {
         name::check(&name).map_err(|fault| Error::BadName { name: name::shown(&name), fault })?;
         check_text(&name)?;
         check_comment(&options.comment)?;
-        let compression = options.compression.unwrap_or(self.options.compression);
+        let compression = options.compression.unwrap_or(self.compression);
         compression.check()?;
-        if kind == EntryKind::Pieces && compression != self.options.compression {
+        if kind == EntryKind::Pieces && compression != self.compression {
             return Err(Error::OneCompression);
         }
         if !self.names.insert(name.trim_end_matches('/').into()) {
@@ -123,7 +126,7 @@ impl Core {
     pub fn open(&mut self, Admitted { kind, name, options }: Admitted) -> Result<()> {
         self.check()?;
         self.close()?;
-        let compression = options.compression.unwrap_or(self.options.compression);
+        let compression = options.compression.unwrap_or(self.compression);
         let directory = kind == EntryKind::Directory;
         let modified = options.modified.unwrap_or(DOS_EPOCH);
         let dos = DosDateTime::from_unix(modified);
@@ -194,7 +197,6 @@ impl Core {
         self.close()
     }
 
-    /// Adds a piece to the entry's Deflate stream.
     pub fn write_piece(&mut self, piece: &Piece) -> Result<()> {
         self.check()?;
         let Some(open) = &mut self.open else { return Err(Error::NoEntry) };
@@ -217,7 +219,7 @@ impl Core {
 
     /// The bytes that must go to the sink before more is written, if there are any.
     pub fn full(&mut self) -> Result<Option<&[u8]>> {
-        if self.out.len() < self.options.buffer_bytes {
+        if self.out.len() < BUFFER_BYTES {
             return Ok(None);
         }
         self.commit_if_large()?;
@@ -247,7 +249,6 @@ impl Core {
         }
     }
 
-    /// A comment for the whole archive.
     pub fn set_comment(&mut self, comment: String) -> Result<()> {
         check_comment(&comment)?;
         self.comment = comment;
@@ -262,7 +263,7 @@ impl Core {
         let mut directory = std::mem::take(&mut self.central);
         let directory_bytes = directory.len() as u64;
         put_end(&mut directory, self.entries, directory_offset, directory_bytes, &self.comment);
-        if self.out.len() + directory.len() <= self.options.buffer_bytes {
+        if self.out.len() + directory.len() <= BUFFER_BYTES {
             self.out.extend_from_slice(&directory);
         } else {
             self.last = Buffer::from(directory);
@@ -281,7 +282,7 @@ impl Core {
     /// Commits the open entry if it fills the buffer, whatever stands before it.
     fn commit_if_large(&mut self) -> Result<()> {
         let bytes = self.out.len();
-        let large = |open: &Open| !open.committed && bytes - open.header_at >= self.options.buffer_bytes;
+        let large = |open: &Open| !open.committed && bytes - open.header_at >= BUFFER_BYTES;
         if self.open.as_ref().is_some_and(large) { self.commit() } else { Ok(()) }
     }
 
@@ -341,7 +342,6 @@ impl Core {
 }
 
 impl Open {
-    /// Compresses one block of the data.
     fn compress(&mut self, encoder: &mut Encoder, block: &[u8], out: &mut Buffer, ending: Ending) -> Result<()> {
         self.crc.update(block);
         self.header.uncompressed += block.len() as u64;
@@ -363,7 +363,6 @@ impl Open {
         out.as_mut_slice()[self.header_at..][..scratch.len()].copy_from_slice(scratch);
     }
 
-    /// Whether the data is what the options announced.
     fn keeps_promise(&self) -> Result<()> {
         let Header { uncompressed, crc32, .. } = self.header;
         match (self.size, self.crc32) {

@@ -16,14 +16,12 @@ const ROOM_BYTES: usize = 32 * 1024;
 /// Beyond its input, the room that storing (Deflate of level 0) gets at once: its blocks are as large as the room.
 const STORING_SLACK: usize = 192 * 1024;
 
-/// How a step ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// More will come.
     Open,
     /// More will come, but all so far must be readable.
     Flush,
-    /// The stream ends.
     Finish,
 }
 
@@ -164,7 +162,6 @@ pub(crate) fn new_compress(level: u32) -> Compress {
     Compress::new(flate2::Compression::new(level), false)
 }
 
-/// One step of a raw Deflate stream.
 pub(crate) fn deflate(
     compress: &mut Compress,
     level: u32,

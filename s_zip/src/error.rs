@@ -9,33 +9,28 @@ pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why a call to a writer failed.
 ///
-/// A refused call (a name, an option, a state) leaves the writer as it was. A failed write to the sink, a broken promise about an
-/// entry's size or CRC, or a dropped future poisons it: what the sink holds then is not an archive, and every later call says so.
+/// Names are shortened if they are long. A refused call (a name, an option, a state) leaves the writer as it was. A failed write to the sink, a
+/// broken promise about an entry's size or CRC, or a dropped future poisons it: what the sink holds then is not an archive, and every later call says
+/// so.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The sink failed.
     #[error("cannot write the archive")]
     Sink(#[source] io::Error),
     #[error("cannot create {path}")]
     Create { path: String, source: io::Error },
-    /// An earlier call failed or was dropped half-way.
     #[error("an earlier write failed or was dropped: the archive is incomplete, start it anew")]
     Poisoned,
-    /// The name is one that no archive should hold. It is shortened if it is long.
     #[error("the name {name:?} is refused: {fault}")]
     BadName { name: String, fault: NameFault },
     #[error("the archive has an entry named {name:?} already")]
     DuplicateName { name: String },
     #[error("the name {name:?} ends in a slash: use add_directory")]
     DirectoryName { name: String },
-    /// Data came before the first entry, or after a directory.
     #[error("no entry is open: call start_entry before write_data")]
     NoEntry,
-    /// The level is not one of the method's.
     #[error("level {level} is out of range: {method} takes {range}")]
     BadLevel { level: u32, method: &'static str, range: &'static str },
-    /// A comment is longer than its 16-bit length can say.
     #[error("a comment of {bytes} bytes is too long: 65,535 is the most")]
     LongComment { bytes: usize },
     /// A name or comment holds the signature of an end record: readers could take it for the end of the archive, and some do.
@@ -43,21 +38,16 @@ pub enum Error {
         "a name or comment holds the bytes PK\\x05\\x06, by which readers find the end of an archive: leave them out"
     )]
     EndInText,
-    /// The parallel and the concurrent writer have one compression.
     #[error("this writer compresses all entries alike: leave out the entry's compression, or use StreamingZipWriter")]
     OneCompression,
-    /// The archive was to end before its entries.
     #[error("an entry is still open: finish every entry before the archive")]
     OpenEntries,
-    /// The entry has other data than was promised.
     #[error("the entry {name:?} was announced with {announced} and got {got}")]
     BrokenPromise { name: String, announced: String, got: String },
     #[error("the compressor failed")]
     Compressor(#[source] Cause),
-    /// The policy needs a runtime of several threads.
     #[error("block_in_place needs tokio's multi-thread runtime: choose another compression policy, or that runtime")]
     NeedsThreads,
-    /// The policy needs a runtime.
     #[error("offloaded compression needs a tokio runtime: call from one, or compress inline")]
     NeedsRuntime,
     /// A thread pool cannot be started, or a worker died.
@@ -65,5 +55,4 @@ pub enum Error {
     Workers(#[source] Cause),
 }
 
-/// A result of a writer.
 pub type Result<T> = std::result::Result<T, Error>;

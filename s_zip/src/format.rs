@@ -145,7 +145,6 @@ impl Header {
         }
     }
 
-    /// The header in the central directory.
     pub fn put_central(&self, out: &mut Vec<u8>) {
         let sizes = [self.uncompressed, self.compressed];
         let wide_sizes = self.zip64_local || sizes.iter().any(|size| *size >= LIMIT_32);

@@ -13,24 +13,12 @@ use tokio::task;
 /// A file whose operations run where they are called, under [`tokio::task::block_in_place`], so that other tasks move on.
 ///
 /// tokio's own file carries each operation to another thread and back, 10 to 50 us that a small archive feels. Needs the multi-thread runtime, and
-/// panics inside a [`tokio::task::LocalSet`], as that function does.
-///
-/// ```no_run
-/// use s_zip::{AsyncStreamingZipWriter, CompressionPolicy, InPlaceFile};
-///
-/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let writer = AsyncStreamingZipWriter::from_writer(InPlaceFile::create("a.zip")?);
-/// let mut writer = writer.compression_policy(CompressionPolicy::BlockInPlace);
-/// # Ok(()) }
-/// ```
+/// panics inside a [`tokio::task::LocalSet`], as that function does. It goes with [`BlockInPlace`](crate::CompressionPolicy::BlockInPlace).
 #[derive(Debug)]
 pub struct InPlaceFile(pub File);
 
 impl InPlaceFile {
-    /// Creates the file, or empties it.
-    ///
-    /// # Errors
-    /// If it cannot be created, or on a current-thread runtime.
+    /// Creates the file, or empties it. Fails if it cannot be created, or on a current-thread runtime.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         in_place(|| File::create(path)).map(InPlaceFile)
     }

@@ -1,25 +1,8 @@
 //! A streaming ZIP writer, sync and async from one core, and a reader that trusts nothing.
 //!
-//! Both writers make the same bytes from the same calls, from front to back, in constant memory: [`StreamingZipWriter`] to any
-//! [`std::io::Write`], [`AsyncStreamingZipWriter`] to any [`tokio::io::AsyncWrite`]; [`ParallelZipWriter`] compresses on all cores, [`ConcurrentZipWriter`] takes
-//! entries from several threads at once.
-//! [`StreamingZipReader`] lists, tests and extracts, within limits.
-//!
-//! ```
-//! use s_zip::{StreamingZipReader, StreamingZipWriter};
-//!
-//! let mut writer = StreamingZipWriter::from_writer(Vec::new());
-//! writer.start_entry("notes/today.txt")?;
-//! writer.write_data(b"dear diary")?;
-//! let archive = writer.finish()?;
-//!
-//! let reader = StreamingZipReader::new(std::io::Cursor::new(archive))?;
-//! assert_eq!(reader.entries()[0].name, "notes/today.txt");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
 //! Inside: `core` turns calls into bytes without input or output, with `encoder` for the methods, [`mod@format`] for the records, [`name`] and
 //! [`time`] for what they hold. `cli` (feature `cli`) is the program.
+#![cfg_attr(all(any(doc, doctest), feature = "async"), doc = include_str!("../README.md"))]
 
 #[cfg(feature = "async")]
 pub mod async_writer;
@@ -49,13 +32,11 @@ pub use error::{Error, Result};
 #[cfg(feature = "async")]
 pub use in_place::InPlaceFile;
 pub use name::NameFault;
-pub use options::{Compression, EntryOptions, WriterOptions};
+pub use options::{Compression, EntryOptions};
 #[cfg(feature = "parallel")]
-pub use parallel::{ParallelOptions, ParallelZipWriter};
+pub use parallel::ParallelZipWriter;
 pub use reader::{Entry, Limits, ReadError, ReadOptions, StreamingZipReader, Summary};
 pub use writer::StreamingZipWriter;
 
-/// The examples of the README, compiled.
-#[cfg(all(doctest, feature = "async"))]
-#[doc = include_str!("../README.md")]
-struct Readme;
+#[cfg(all(feature = "extract", not(unix)))]
+compile_error!("the features extract and cli are for Unix: leave them out by default-features = false");

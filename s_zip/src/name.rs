@@ -6,7 +6,6 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameFault {
-    /// Nothing, or only slashes.
     #[error("it is empty")]
     Empty,
     #[error("it is longer than 4,096 bytes, which no system opens")]
@@ -23,7 +22,6 @@ pub enum NameFault {
     EmptyPart,
     #[error("it holds a NUL byte")]
     Nul,
-    /// It holds a backslash, which separates folders on Windows.
     #[error("it holds a backslash: use / between folders")]
     Backslash,
     /// One of its parts is a device on Windows (`CON`, `aux.txt`), has a character that is not allowed there, or ends in a dot or space.
@@ -36,11 +34,8 @@ pub const MAX_NAME_BYTES: usize = 4096;
 /// Longest part of a name, between slashes, in bytes.
 pub const MAX_PART_BYTES: usize = 255;
 
-/// Checks that `name`, a file's or (ending in a slash) a folder's, can be extracted and stays in its folder on every system. What only
-/// Windows takes amiss is for [`check_windows`].
-///
-/// # Errors
-/// The first fault found.
+/// Checks that `name`, a file's or (ending in a slash) a folder's, can be extracted and stays in its folder on every system, or gives the first
+/// fault. What only Windows takes amiss is for [`check_windows`].
 pub fn check(name: &str) -> Result<(), NameFault> {
     let path = name.strip_suffix('/').unwrap_or(name);
     let bytes = path.as_bytes();
@@ -87,11 +82,7 @@ pub(crate) fn normal(name: &str, folder: bool) -> String {
     normal
 }
 
-/// Checks that Windows makes of `name` the file or folder that it says. Extraction asks on Windows only: elsewhere `12:30.log` is a name
-/// like any other.
-///
-/// # Errors
-/// [`NameFault::Windows`].
+/// Checks that Windows makes of `name` the file or folder that it says, for those who extract there: elsewhere `12:30.log` is a name like any other.
 pub fn check_windows(name: &str) -> Result<(), NameFault> {
     let other = |part: &str| {
         let stem = part.split('.').next().unwrap_or_default().trim_end_matches(' ').to_ascii_uppercase();

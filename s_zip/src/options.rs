@@ -1,4 +1,4 @@
-//! What can be chosen: for a writer, and for one entry.
+//! What can be chosen: how data is compressed, and what is particular to an entry.
 
 use std::time::SystemTime;
 
@@ -42,41 +42,14 @@ impl Compression {
 }
 
 impl Default for Compression {
-    /// Deflate's usual level.
     fn default() -> Self {
         Compression::Deflate(6)
     }
 }
 
-/// What a writer does unless an entry says otherwise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use]
-pub struct WriterOptions {
-    pub(crate) compression: Compression,
-    pub(crate) buffer_bytes: usize,
-}
-
-impl WriterOptions {
-    /// Deflate of level 6 and an output buffer of 128 KiB.
-    pub fn new() -> Self {
-        WriterOptions { compression: Compression::default(), buffer_bytes: 128 * 1024 }
-    }
-
-    /// How entries are compressed that do not say.
-    pub fn compression(self, compression: Compression) -> Self {
-        WriterOptions { compression, ..self }
-    }
-
-    /// Bytes that are gathered before the sink is written to, from 64 KiB to 256 KiB. An entry that fits the buffer has its
-    /// sizes in its local header; the bytes of an archive therefore depend on this.
-    pub fn buffer_bytes(self, bytes: usize) -> Self {
-        WriterOptions { buffer_bytes: bytes.clamp(64 * 1024, 256 * 1024), ..self }
-    }
-}
-
-impl Default for WriterOptions {
-    fn default() -> Self {
-        Self::new()
+impl From<u32> for Compression {
+    fn from(level: u32) -> Self {
+        Compression::Deflate(level)
     }
 }
 
@@ -94,12 +67,10 @@ pub struct EntryOptions {
 }
 
 impl EntryOptions {
-    /// The defaults.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How this entry is compressed.
     pub fn compression(self, compression: Compression) -> Self {
         EntryOptions { compression: Some(compression), ..self }
     }
@@ -110,7 +81,6 @@ impl EntryOptions {
         EntryOptions { modified: Some(seconds), ..self }
     }
 
-    /// Time of the last change.
     pub fn modified(self, time: SystemTime) -> Self {
         let seconds = match time.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(after) => i64::try_from(after.as_secs()).unwrap_or(i64::MAX),

@@ -1,8 +1,7 @@
 //! The parallel writer: blocks compressed on all cores, joined in order.
 //!
-//! Many small entries and one large one are the same to it: data is cut into blocks of [`BLOCK_BYTES`], each becomes a piece of its
-//! entry's Deflate stream on its own, primed with the 32 KiB before it, and the calling thread writes the pieces in order. How many
-//! threads work does not change a byte.
+//! Data is cut into blocks of [`BLOCK_BYTES`], each becomes a piece of its entry's Deflate stream on its own, primed with the 32 KiB before it, and
+//! the calling thread writes the pieces in order. How many threads work does not change a byte.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -18,7 +17,7 @@ use crate::buffer::Buffer;
 use crate::calls::entry_calls;
 use crate::core::{Admitted, Core, EntryKind, Piece};
 use crate::encoder::{self, Ending};
-use crate::{Compression, EntryOptions, Error, Result, WriterOptions, writer};
+use crate::{Compression, EntryOptions, Error, Result, writer};
 
 /// Bytes of an entry that one worker compresses at once.
 pub const BLOCK_BYTES: usize = 256 * 1024;
@@ -27,41 +26,9 @@ const BLOCKS_PER_THREAD: usize = 8;
 /// The most that Deflate can look back, and so what primes the next block.
 const WINDOW_BYTES: usize = 32 * 1024;
 
-/// How a parallel writer works.
-#[derive(Debug, Clone, Copy, Default)]
-#[must_use]
-pub struct ParallelOptions {
-    level: Option<u32>,
-    jobs: Option<NonZero<usize>>,
-    budget_bytes: Option<usize>,
-}
-
-impl ParallelOptions {
-    /// Deflate of level 6, a thread per core, 2 MiB of data under way per thread.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Deflate's level, 0 (none) to 9 (best).
-    pub fn level(self, level: u32) -> Self {
-        ParallelOptions { level: Some(level), ..self }
-    }
-
-    /// How many threads compress: at most, and by default, one per core.
-    pub fn jobs(self, jobs: NonZero<usize>) -> Self {
-        ParallelOptions { jobs: Some(jobs), ..self }
-    }
-
-    /// Bytes of data that may be under way at once, and so the memory that is used; at least one block per thread is.
-    pub fn budget_bytes(self, bytes: usize) -> Self {
-        ParallelOptions { budget_bytes: Some(bytes), ..self }
-    }
-}
-
 /// Writes an archive to a sink from front to back and compresses on several threads; the calls are those of
-/// [`StreamingZipWriter`](crate::StreamingZipWriter).
-///
-/// Entries are Deflate of one level; options that ask for another compression are refused. An entry of one block (256 KiB) that fits the output buffer has its sizes in its local header.
+/// [`StreamingZipWriter`](crate::StreamingZipWriter). Entries are Deflate of one level; others are refused. An entry of one block (256 KiB) that fits
+/// the output buffer has its sizes in its local header.
 #[must_use = "an archive is complete only after finish()"]
 pub struct ParallelZipWriter<W: Write> {
     sink: W,
@@ -105,24 +72,19 @@ impl Block {
 }
 
 impl<W: Write> ParallelZipWriter<W> {
-    /// Writes to any sink. The sink needs no buffer of its own.
-    ///
-    /// # Errors
-    /// If the level is out of range or the threads cannot be started.
-    pub fn from_writer(sink: W, options: ParallelOptions) -> Result<Self> {
-        let level = options.level.unwrap_or(6);
-        let core = Core::new(WriterOptions::new().compression(Compression::Deflate(level)))?;
+    /// Writes to any sink, which needs no buffer of its own, with Deflate of a level from 0 (none) to 9 (best) on `jobs` threads, at most and by
+    /// default one per core. Fails if the level is out of range or the threads cannot be started.
+    pub fn from_writer(sink: W, level: u32, jobs: Option<NonZero<usize>>) -> Result<Self> {
+        let core = Core::new(Compression::Deflate(level))?;
         // More threads than cores gain nothing and cost their start; 0 lets the pool count the cores.
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        let threads = options.jobs.map_or(0, |jobs| jobs.get().min(cores));
+        let threads = jobs.map_or(0, |jobs| jobs.get().min(cores));
         let pool = ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|index| format!("s_zip-{index}"))
             .build()
             .map_err(|error| Error::Workers(error.into()))?;
-        let threads = pool.current_num_threads();
-        let budget_bytes =
-            options.budget_bytes.unwrap_or(threads * BLOCKS_PER_THREAD * BLOCK_BYTES).max(threads * BLOCK_BYTES);
+        let budget_bytes = pool.current_num_threads() * BLOCKS_PER_THREAD * BLOCK_BYTES;
         Ok(ParallelZipWriter {
             sink,
             core,
@@ -138,6 +100,12 @@ impl<W: Write> ParallelZipWriter<W> {
         })
     }
 
+    /// Bytes of data that may be under way at once, and so the memory that is used: at least a block per thread, 2 MiB per thread unless set.
+    pub fn budget_bytes(self, bytes: usize) -> Self {
+        let budget_bytes = bytes.max(self.pool.current_num_threads() * BLOCK_BYTES);
+        ParallelZipWriter { budget_bytes, ..self }
+    }
+
     entry_calls!(EntryKind::Pieces);
 
     fn add(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
@@ -147,9 +115,7 @@ impl<W: Write> ParallelZipWriter<W> {
     }
 
     /// Adds data to the open entry. Waits when the budget is used up.
-    ///
-    /// # Errors
-    /// If no entry is open, it grows beyond its announced size, or the sink fails.
+    /// Fails if no entry is open, it grows beyond its announced size, or the sink fails.
     pub fn write_data(&mut self, mut data: &[u8]) -> Result<()> {
         self.core.check()?;
         if !self.takes_data {
@@ -166,10 +132,7 @@ impl<W: Write> ParallelZipWriter<W> {
         Ok(())
     }
 
-    /// Completes the archive, flushes the sink and gives it back.
-    ///
-    /// # Errors
-    /// If an entry breaks its promise or the sink fails.
+    /// Completes the archive, flushes the sink and gives it back. Fails if an entry breaks its promise or the sink fails.
     pub fn finish(mut self) -> Result<W> {
         self.core.check()?;
         self.end_entry()?;
@@ -200,7 +163,6 @@ impl<W: Write> ParallelZipWriter<W> {
         Ok(())
     }
 
-    /// Hands the block to the pool.
     fn send_block(&mut self, ending: Ending) -> Result<()> {
         let mut next = Block { bytes: self.inputs.pop().unwrap_or_default(), window: 0 };
         next.bytes.clear();
@@ -266,7 +228,6 @@ thread_local! {
     static COMPRESSOR: RefCell<Option<Compress>> = const { RefCell::new(None) };
 }
 
-/// What a worker does.
 fn compress(block: &Block, level: u32, ending: Ending, mut bytes: Buffer) -> Result<Piece> {
     let (window, data) = block.bytes.split_at(block.window);
     COMPRESSOR.with_borrow_mut(|kept| {

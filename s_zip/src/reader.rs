@@ -6,8 +6,7 @@
 //!
 //! What is refused though other readers accept it: bytes after the archive, offsets that do not count from the start of the file
 //! (something may stand before the archive if the offsets account for it), several end records, archives of several disks, overlapping
-//! entries, headers that disagree in more than flags that change nothing, offsets that wrapped and can mean two places. How names are decoded stands at [`Entry::name`]; unzip and bsdtar take them the same way, Python takes
-//! what is not marked from code page 437, as the format says.
+//! entries, headers that disagree in more than flags that change nothing, offsets that wrapped and can mean two places.
 
 mod check;
 mod decode;
@@ -26,8 +25,6 @@ mod text;
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
-#[cfg(feature = "extract")]
-use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,10 +38,8 @@ pub use entry::Entry;
 pub use error::ReadError;
 pub use stream::EntryReader;
 
-/// Reads a ZIP archive. See [the module](self) for what it checks.
-///
-/// A source is best read in large pieces: data is asked for in pieces of up to 64 KiB, headers in pieces of 30 bytes and more, so that a
-/// [`BufReader`] around a file helps with many small entries.
+/// Reads a ZIP archive. See [the module](self) for what it checks. Data is asked for in pieces of up to 64 KiB, headers in pieces of 30 bytes and
+/// more, so that a [`BufReader`] around a file helps with many small entries.
 pub struct StreamingZipReader<R: Read + Seek> {
     source: R,
     limits: Limits,
@@ -56,53 +51,27 @@ pub struct StreamingZipReader<R: Read + Seek> {
 }
 
 impl StreamingZipReader<BufReader<File>> {
-    /// Opens an archive with the default limits.
-    ///
-    /// # Errors
-    /// As of [`with_limits`](Self::with_limits), and [`ReadError::Open`].
+    /// Opens an archive with the default limits. Fails with [`ReadError::Open`], and as [`with_limits`](Self::with_limits).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         Self::open_with_limits(path, Limits::default())
     }
 
-    /// Opens an archive.
-    ///
-    /// # Errors
-    /// As of [`with_limits`](Self::with_limits), and [`ReadError::Open`].
+    /// Opens an archive. Fails with [`ReadError::Open`], and as [`with_limits`](Self::with_limits).
     pub fn open_with_limits(path: impl AsRef<Path>, limits: Limits) -> Result<Self, ReadError> {
         let path = path.as_ref();
         let file = File::open(path).map_err(|source| ReadError::Open { path: printable_path(path), source })?;
         Self::with_limits(BufReader::new(file), limits)
     }
-
-    /// Like [`extract_with`](Self::extract_with) on up to `jobs` threads, at most 16, with the same result. Each has
-    /// buffers and a decoder of its own. Up to 128 files wait under their temporary names until all before them are complete.
-    ///
-    /// # Errors
-    /// As of [`extract_with`](Self::extract_with).
-    #[cfg(feature = "extract")]
-    pub fn extract_parallel(
-        &mut self,
-        into: &Path,
-        options: ReadOptions<'_>,
-        jobs: NonZero<usize>,
-    ) -> Result<Summary, ReadError> {
-        extract::extract_parallel(self, into, options, jobs)
-    }
 }
 
 impl<R: Read + Seek> StreamingZipReader<R> {
-    /// Reads the directory of an archive, with the default limits.
-    ///
-    /// # Errors
-    /// As of [`with_limits`](Self::with_limits).
+    /// Reads the directory of an archive, with the default limits. Fails as [`with_limits`](Self::with_limits).
     pub fn new(source: R) -> Result<Self, ReadError> {
         Self::with_limits(source, Limits::default())
     }
 
     /// Reads the directory of an archive. Entries with unsafe names, unknown methods or encryption do not stop this.
-    ///
-    /// # Errors
-    /// The source fails, there is no archive, its directory is damaged or beyond the limits, or entries overlap.
+    /// Fails if the source does, there is no archive, its directory is damaged or beyond the limits, or entries overlap.
     pub fn with_limits(mut source: R, limits: Limits) -> Result<Self, ReadError> {
         let (entries, comment) = directory::read(&mut source, &limits)?;
         Ok(Self::from_parts(source, limits, Arc::new(entries), comment))
@@ -122,58 +91,18 @@ impl<R: Read + Seek> StreamingZipReader<R> {
         &self.comment
     }
 
-    /// Starts reading the entry of this index in [`entries`](Self::entries), and checks its local header.
-    ///
-    /// # Errors
-    /// The source fails, there is no such entry, its local header disagrees with the directory, it is encrypted, its method is unknown,
-    /// or its declared size is beyond the limits.
-    pub fn read(&mut self, index: usize) -> Result<EntryReader<'_, R>, ReadError> {
-        EntryReader::start(self, index)
-    }
-
     /// Does everything that [`extract`](Self::extract) does but write: checks what can be checked before, then reads every entry.
-    ///
-    /// # Errors
-    /// All entries together are beyond the limits, or the first entry whose name is unsafe or taken, that is neither a file nor a folder,
-    /// that is encrypted or of an unknown method; a folder may be there twice. Otherwise as of [`read`](Self::read) and the reader that it
-    /// gives, for the first entry that fails.
+    /// Fails if all entries together are beyond the limits, by the first entry whose name is unsafe or taken, that is neither a file nor a folder,
+    /// encrypted or of an unknown method (a folder may be there twice), or else as [`read`](Self::read) and the reader that it gives.
     pub fn test(&mut self) -> Result<Summary, ReadError> {
-        self.test_with(ReadOptions::new())
+        self.test_with(ReadOptions::default())
     }
 
-    /// Like [`test`](Self::test) with options.
-    ///
-    /// # Errors
-    /// As of [`test`](Self::test), but for what the options let pass.
+    /// Like [`test`](Self::test) with options, which may let faults pass.
     pub fn test_with(&mut self, options: ReadOptions<'_>) -> Result<Summary, ReadError> {
         let pass = Pass::begin(self, options)?;
         let (entries, mut pump) = (Arc::clone(&self.entries), pass.pump(None));
-        pass.run(&entries, |index, _| pump.pour(&mut EntryReader::start(self, index)?, |_| Ok(())))
-    }
-
-    /// Extracts everything to the folder `into`, which is created if it is missing.
-    ///
-    /// Nothing is written unless all entries pass the checks that [`test`](Self::test) makes before it reads. Existing files are never
-    /// replaced, symbolic links in the folder never followed; on Unix not even those that others put there meanwhile. A file has a temporary
-    /// name in its folder (`.s_zip-*.part`) until it is complete. Of the Unix mode the nine permission bits are applied, never set-user-id
-    /// and its like; an entry without a mode follows the umask. The time of the last change is applied. What the file system does not let
-    /// be set is counted in the [`Summary`], and the data stays. If an entry fails, what was extracted before it stays, and of itself
-    /// nothing does.
-    ///
-    /// # Errors
-    /// As of [`test`](Self::test), and whatever keeps a file from being written.
-    #[cfg(feature = "extract")]
-    pub fn extract(&mut self, into: &Path) -> Result<Summary, ReadError> {
-        self.extract_with(into, ReadOptions::new())
-    }
-
-    /// Like [`extract`](Self::extract) with options.
-    ///
-    /// # Errors
-    /// As of [`extract`](Self::extract), but for what the options let pass.
-    #[cfg(feature = "extract")]
-    pub fn extract_with(&mut self, into: &Path, options: ReadOptions<'_>) -> Result<Summary, ReadError> {
-        extract::extract(self, into, options)
+        pass.run(&entries, |index, _| pump.pour(&mut self.read(index)?, |_| Ok(())))
     }
 }
 
@@ -186,17 +115,11 @@ impl<R: Read + Seek> std::fmt::Debug for StreamingZipReader<R> {
 /// Unpacked bytes below which the ratio is not looked at, for an entry and for the sum.
 pub const RATIO_GRACE_BYTES: u64 = 128 << 20;
 
-/// What an archive may ask of the reader.
+/// What an archive may ask of the reader; by default what one of unknown origin may on an ordinary machine.
 ///
-/// The defaults are meant for archives of unknown origin on an ordinary machine:
-///
-/// * Deflate cannot expand more than about 1032-fold, so a single honest stream is a bomb only by its size, which `bytes` bounds; `ratio`
-///   refuses what comes near that maximum once it exceeds [`RATIO_GRACE_BYTES`] (a gigabyte of zeros in a megabyte is refused, a log file of
-///   20 MiB that repeats itself is not), and Zstandard, which can expand far more.
-/// * Archives whose entries share bytes ("overlap bombs") are refused whatever the limits are.
-/// * Archives in archives are not unpacked, so nothing multiplies.
-///
-/// The reader's memory does not depend on the size of entries: it is the directory, a buffer of 64 KiB, and the decoder's window.
+/// Deflate cannot expand more than about 1032-fold, so a single honest stream is a bomb only by its size, which `bytes` bounds; `ratio` refuses what
+/// comes near that maximum (a gigabyte of zeros, not a log file of 20 MiB that repeats itself), and Zstandard, which can expand far more. The
+/// reader's memory does not depend on the size of entries: it is the directory, a buffer of 64 KiB, and the decoder's window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Entries of an archive. Default: 1,000,000.

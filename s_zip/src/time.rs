@@ -1,6 +1,4 @@
-//! Times of entries: Unix seconds to and from the format's two clocks.
-//!
-//! Calendars of other crates know time zones and formats; two conversions of a day do not need one more dependency.
+//! Times of entries: Unix seconds to and from DOS time. Two conversions of a day do not need one more dependency.
 
 /// 1980-01-01 00:00:00, the first moment that a DOS date can name, in Unix seconds.
 pub const DOS_EPOCH: i64 = 315_532_800;
@@ -41,9 +39,8 @@ impl DosDateTime {
     }
 }
 
-/// Year, month and day of a day counted from 1970-01-01 in the Gregorian calendar.
-///
-/// Years are counted from March, so that the leap day is the last of its year.
+/// Year, month and day of a day counted from 1970-01-01 in the Gregorian calendar. Years are counted from March, so that the leap day is the last of
+/// its year.
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);

@@ -6,19 +6,9 @@ use std::path::Path;
 
 use crate::calls::{constructors, entry_calls};
 use crate::core::{Core, EntryKind, WHOLE_BYTES};
-use crate::{Compression, EntryOptions, Error, Result, WriterOptions};
+use crate::{Compression, EntryOptions, Error, Result};
 
 /// Writes an archive to a sink from front to back: no seeking, no temporary files, memory that does not grow with the data.
-///
-/// ```
-/// use s_zip::StreamingZipWriter;
-///
-/// let mut writer = StreamingZipWriter::from_writer(Vec::new());
-/// writer.start_entry("greeting.txt")?;
-/// writer.write_data(b"hello")?;
-/// let archive: Vec<u8> = writer.finish()?;
-/// # Ok::<(), s_zip::Error>(())
-/// ```
 ///
 /// Dropped without [`finish`](Self::finish), it leaves an incomplete archive. Memory grows by some 100 bytes and the name per entry:
 /// the directory at the end needs them.
@@ -50,9 +40,7 @@ impl<W: Write> StreamingZipWriter<W> {
     }
 
     /// Adds data to the open entry; how it is cut into calls makes no difference to the archive.
-    ///
-    /// # Errors
-    /// If no entry is open, it grows beyond its announced size, or the sink fails.
+    /// Fails if no entry is open, it grows beyond its announced size, or the sink fails.
     pub fn write_data(&mut self, mut data: &[u8]) -> Result<()> {
         loop {
             let taken = self.core.write(data)?;
@@ -64,19 +52,13 @@ impl<W: Write> StreamingZipWriter<W> {
         }
     }
 
-    /// Sends everything so far to the sink, in a form that can be decompressed up to here, and flushes the sink. Costs compression.
-    ///
-    /// # Errors
-    /// If the sink fails.
+    /// Sends everything so far to the sink, in a form that can be decompressed up to here, and flushes it. Costs compression. Fails if the sink does.
     pub fn flush(&mut self) -> Result<()> {
         self.core.flush()?;
         send_all(&mut self.core, &mut self.sink)
     }
 
-    /// Completes the archive, flushes the sink and gives it back.
-    ///
-    /// # Errors
-    /// If the last entry breaks its promise or the sink fails.
+    /// Completes the archive, flushes the sink and gives it back. Fails if the last entry breaks its promise or the sink fails.
     pub fn finish(mut self) -> Result<W> {
         self.core.finish()?;
         send_all(&mut self.core, &mut self.sink)?;

@@ -5,15 +5,15 @@ mod common;
 
 use common::any::By;
 use common::awaited::{Awaited, POLICIES, apply_async, poll_times, run, threads};
-use common::calls::{Call, large_mixture, noise, small_buffer};
+use common::calls::{Call, large_mixture, noise};
 use common::sinks::{Manner, Sink};
-use s_zip::{AsyncStreamingZipWriter, CompressionPolicy, Error};
+use s_zip::{AsyncStreamingZipWriter, Compression, CompressionPolicy, Error};
 use tokio::runtime::Builder;
 
 type Writer = AsyncStreamingZipWriter<Sink>;
 
 fn writer(sink: &Sink, policy: CompressionPolicy) -> Writer {
-    AsyncStreamingZipWriter::from_writer_with_options(sink.clone(), small_buffer()).unwrap().compression_policy(policy)
+    AsyncStreamingZipWriter::from_writer(sink.clone()).compression_policy(policy)
 }
 
 fn assert_poisoned(writer: Writer) {
@@ -58,7 +58,7 @@ fn a_future_may_be_dropped_at_every_await() {
     let runtime = threads();
     let _context = runtime.enter();
     let calls = large_mixture();
-    let wanted = By::Sync.write(small_buffer(), &calls);
+    let wanted = By::Sync.write(Compression::default(), &calls);
     for policy in POLICIES {
         let mut dropped = 0;
         for (pause_every, most) in [(2, 20_000), (2, usize::MAX), (3, 50_000)] {
@@ -80,7 +80,7 @@ fn a_future_that_was_never_polled_changes_nothing() {
     let runtime = threads();
     let _context = runtime.enter();
     let calls = large_mixture();
-    let wanted = By::Sync.write(small_buffer(), &calls);
+    let wanted = By::Sync.write(Compression::default(), &calls);
     for policy in POLICIES {
         let sink = Sink::new(Manner::GOOD);
         let mut writer = writer(&sink, policy);

@@ -14,14 +14,14 @@ use common::oracle::WHOLE_BYTES;
 use common::plans::uniform_plan;
 use common::sinks::{Manner, Sink};
 use proptest::prelude::*;
-use s_zip::{Compression, ConcurrentZipWriter, EntryOptions, Error, Result, WriterOptions};
+use s_zip::{Compression, ConcurrentZipWriter, EntryOptions, Error, Result};
 
 /// Longer than any call takes that has nothing to wait for.
 const A_WHILE: Duration = Duration::from_millis(200);
 const TOO_LONG: Duration = Duration::from_mins(1);
 
 fn one_after_another(plan: &Plan, data: &[Vec<u8>]) -> Vec<u8> {
-    By::Sync.write(WriterOptions::new().compression(plan.compression), &plan.calls(data, 0))
+    By::Sync.write(plan.compression, &plan.calls(data, 0))
 }
 
 /// Each entry on a thread of its own; those that are added whole start when the calling thread comes to them.
@@ -72,8 +72,7 @@ proptest! {
 #[test]
 fn more_than_is_compressed_whole_is_streamed() {
     let item = Item { whole: true, ..Item::new("large", Kind::Zeros, WHOLE_BYTES + 1) };
-    let comment = String::new();
-    let plan = Plan { compression: Compression::Deflate(1), buffer_bytes: 1, items: vec![item], comment };
+    let plan = Plan { compression: Compression::Deflate(1), items: vec![item], comment: String::new() };
     let data = plan.data();
     assert!(all_at_once((&plan, 1), &data, 0, 1) == one_after_another(&plan, &data));
 }

@@ -17,18 +17,21 @@ use common::plans::uniform_plan;
 use common::sinks::{Manner, Sink};
 use proptest::prelude::*;
 use s_zip::parallel::BLOCK_BYTES;
-use s_zip::{Compression, EntryOptions, Error, ParallelOptions, ParallelZipWriter};
+use s_zip::{Compression, EntryOptions, Error, ParallelZipWriter};
 
-fn options(jobs: usize) -> ParallelOptions {
-    ParallelOptions::new().level(1).jobs(NonZero::new(jobs).unwrap())
+/// Level, threads and budget in bytes.
+type Options = (u32, usize, Option<usize>);
+
+fn open<W: Write>(sink: W, (level, jobs, budget): Options) -> ParallelZipWriter<W> {
+    let writer = ParallelZipWriter::from_writer(sink, level, NonZero::new(jobs)).unwrap();
+    match budget {
+        Some(bytes) => writer.budget_bytes(bytes),
+        None => writer,
+    }
 }
 
-fn open(sink: &Sink, options: ParallelOptions) -> ParallelZipWriter<Sink> {
-    ParallelZipWriter::from_writer(sink.clone(), options).unwrap()
-}
-
-fn write(options: ParallelOptions, calls: &[Call]) -> Vec<u8> {
-    written(|sink| Box::new(open(sink, options)), calls)
+fn write(options: Options, calls: &[Call]) -> Vec<u8> {
+    written(|sink| Box::new(open(sink.clone(), options)), calls)
 }
 
 /// Calls for an entry per piece of data, cut into chunks.
@@ -61,10 +64,10 @@ proptest! {
         cuts in any::<[u64; 2]>(),
     ) {
         let data = plan.data();
-        let wanted = write(options(1).level(level), &plan.calls(&data, cuts[0]));
+        let wanted = write((level, 1, None), &plan.calls(&data, cuts[0]));
         check_content(&plan, &data, &parse(&wanted));
         for jobs in [1, 2, 4] {
-            let got = write(options(jobs).level(level).budget_bytes(budget), &plan.calls(&data, cuts[1]));
+            let got = write((level, jobs, Some(budget)), &plan.calls(&data, cuts[1]));
             prop_assert!(got == wanted, "{} threads", jobs);
         }
     }
@@ -73,7 +76,7 @@ proptest! {
 #[test]
 fn an_entry_of_one_block_needs_no_descriptor_and_one_of_four_does() {
     for (len, descriptor) in [(BLOCK_BYTES, false), (4 * BLOCK_BYTES, true)] {
-        let bytes = write(options(2), &entries(&[text(len, 2)], BLOCK_BYTES));
+        let bytes = write((1, 2, None), &entries(&[text(len, 2)], BLOCK_BYTES));
         assert_eq!(parse(&bytes).entries[0].descriptor, descriptor, "{len}");
     }
 }
@@ -86,9 +89,9 @@ fn what_was_used_before_does_not_change_a_byte() {
     for (seed, level) in [1, 3, 5, 6, 9].map(|level| (0, level)).into_iter().chain((5..11).map(|seed| (seed, 1))) {
         let data = vec![text(4 * BLOCK_BYTES, seed)];
         let calls = entries(&data, BLOCK_BYTES);
-        let wanted = write(options(1).level(level).budget_bytes(1), &calls);
+        let wanted = write((level, 1, Some(1)), &calls);
         for jobs in [1, 2, 4, 2, 4] {
-            assert!(write(options(jobs).level(level), &calls) == wanted, "{jobs} threads, level {level}, seed {seed}");
+            assert!(write((level, jobs, None), &calls) == wanted, "{jobs} threads, level {level}, seed {seed}");
         }
     }
 }
@@ -96,30 +99,30 @@ fn what_was_used_before_does_not_change_a_byte() {
 #[test]
 fn a_compression_that_it_does_not_have_is_refused() {
     let sink = Sink::new(Manner::GOOD);
-    let mut writer = open(&sink, options(2));
+    let mut writer = open(sink, (1, 2, None));
     for compression in [Compression::None, Compression::Deflate(2)] {
         let refused = writer.start_entry_with_options("a", EntryOptions::new().compression(compression));
         assert!(matches!(refused, Err(Error::OneCompression)), "{refused:?}");
     }
     writer.start_entry_with_options("a", EntryOptions::new().compression(Compression::Deflate(1))).unwrap();
     writer.finish().unwrap();
-    let refused = ParallelZipWriter::from_writer(Vec::new(), options(1).level(10)).map(drop);
+    let refused = ParallelZipWriter::from_writer(Vec::new(), 10, NonZero::new(1)).map(drop);
     assert!(matches!(refused, Err(Error::BadLevel { .. })));
 }
 
 #[test]
 fn many_small_entries_keep_their_order() {
     let data: Vec<Vec<u8>> = (0..3000).map(|index| text(index % 700, 1)).collect();
-    let wanted = write(options(1), &entries(&data, 1000));
+    let wanted = write((1, 1, None), &entries(&data, 1000));
     check(&data, &wanted);
-    assert!(write(options(4).budget_bytes(1), &entries(&data, 100)) == wanted);
+    assert!(write((1, 4, Some(1)), &entries(&data, 100)) == wanted);
 }
 
 #[test]
 fn blocks_refer_to_the_block_before() {
     // Noise that repeats within the window of 32 KiB: a block that could not look back would be larger.
     let data = vec![noise(30_000, 1).repeat(40)];
-    let bytes = write(options(2), &entries(&data, 100_000));
+    let bytes = write((1, 2, None), &entries(&data, 100_000));
     check(&data, &bytes);
     if cfg!(any(feature = "zlib-rs", feature = "zlib-ng")) {
         assert!(bytes.len() < 60_000, "{}", bytes.len());
@@ -130,7 +133,7 @@ fn blocks_refer_to_the_block_before() {
 fn a_sink_may_fail_anywhere() {
     let data = vec![noise(1000, 1), noise(BLOCK_BYTES + 90_000, 2), Vec::new(), noise(50_000, 3)];
     let calls = entries(&data, 50_000);
-    let wanted = write(options(2), &calls);
+    let wanted = write((1, 2, None), &calls);
     let manners = [
         Manner::GOOD,
         Manner { most: 1000, pause_every: 2, ..Manner::GOOD },
@@ -138,7 +141,7 @@ fn a_sink_may_fail_anywhere() {
     ];
     let ends = [1, 30, wanted.len() - 30, wanted.len() - 1];
     let limits: Vec<usize> = (0..wanted.len()).step_by(wanted.len() / 20).chain(ends).collect();
-    fail_everywhere(|sink| Box::new(open(sink, options(2).budget_bytes(1))), (&calls, &wanted), &manners, &limits);
+    fail_everywhere(|sink| Box::new(open(sink.clone(), (1, 2, Some(1)))), (&calls, &wanted), &manners, &limits);
 }
 
 /// Counts what arrives, slowly.
@@ -164,7 +167,7 @@ fn no_more_is_under_way_than_the_budget() {
     for budget in [1, 4 * BLOCK_BYTES, 12 * BLOCK_BYTES] {
         let arrived = Arc::new(AtomicUsize::new(0));
         let sink = SlowCounter(Arc::clone(&arrived));
-        let mut writer = ParallelZipWriter::from_writer(sink, options(jobs).level(9).budget_bytes(budget)).unwrap();
+        let mut writer = open(sink, (9, jobs, Some(budget)));
         // Noise does not shrink: what was given and has not arrived is in memory.
         let (mut given, mut most) = (0, 0);
         for index in 0..4 {
@@ -187,7 +190,7 @@ fn a_writer_dropped_without_finish_does_not_hang() {
     let noise = noise(4 * BLOCK_BYTES, 1);
     let sink = Sink::new(Manner::GOOD);
     for _ in 0..10 {
-        let mut writer = ParallelZipWriter::from_writer(sink.clone(), options(2).level(9)).unwrap();
+        let mut writer = open(sink.clone(), (9, 2, None));
         writer.start_entry("a").unwrap();
         writer.write_data(&noise).unwrap();
         drop(writer);

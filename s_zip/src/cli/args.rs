@@ -6,48 +6,27 @@ use std::path::PathBuf;
 use anyhow::{Error, bail};
 use clap::{Args, Parser, ValueEnum};
 
-use crate::async_writer::CompressionPolicy;
 use crate::options::Compression;
 use crate::reader::Limits;
 
 const EXAMPLES: &str = "Examples:
   s_zip create notes.zip notes/ todo.txt
   s_zip list notes.zip
-  s_zip test notes.zip
+  s_zip test notes.zip && rm -r notes/
   s_zip extract notes.zip --into /tmp/notes
-  pg_dump shop | s_zip create shop.zip - --stdin-name shop.sql --async
+  s_zip extract upload.zip --into inbox/ --limit-bytes 100000000 --limit-entries 1000
+  pg_dump shop | s_zip create shop.zip - --stdin-name shop.sql
   s_zip create - notes/ | ssh host 's_zip extract - --into notes'
 
 Exit codes: 0 done, 1 ran and found failures (a damaged archive, a file that changed or vanished), 2 could not run.";
-
-const CREATE_EXAMPLES: &str = "Examples:
-  s_zip create notes.zip notes/ todo.txt
-  s_zip create big.zip logs/ --jobs 8 --level 9
-  s_zip create - notes/ > notes.zip
-  pg_dump shop | s_zip create shop.zip - --stdin-name shop.sql
-
-OUT appears only when it is complete. The same files give the same bytes at any time, unless --keep-times is given.
+const CREATE: &str = "OUT appears only when it is complete. The same files give the same bytes at any time, unless --keep-times is given.
 Folders are taken with all they hold, in the order of their names; symbolic links are never followed.
 A file or folder that cannot be read, or is gone by then, is left out with a warning.
 Exit codes: 0 done, 1 done but a file was left out or changed while it was read, 2 there is no archive, or part of one on standard output.";
-const LIST_EXAMPLES: &str = "Examples:
-  s_zip list notes.zip
-  curl -s https://example.org/notes.zip | s_zip list -
-
-Times are UTC. Characters of names that could act on the terminal are escaped.";
-const TEST_EXAMPLES: &str = "Examples:
-  s_zip test notes.zip && rm -r notes/
-  s_zip create - notes/ | s_zip test -
-
-Every byte is read and checked against its CRC-32, every name for whether extract would take it; nothing is written.
+const LIST: &str = "Times are UTC. Characters of names that could act on the terminal are escaped.";
+const TEST: &str = "Every byte is read and checked against its CRC-32, every name for whether extract would take it; nothing is written.
 Exit codes: 0 whole, 1 damaged or unsafe, 2 could not be tested.";
-const EXTRACT_EXAMPLES: &str = "Examples:
-  s_zip extract notes.zip
-  s_zip extract notes.zip --into /tmp/notes
-  s_zip extract upload.zip --into inbox/ --limit-bytes 100000000 --limit-entries 1000
-  s_zip extract big.zip --jobs 1
-
-Nothing is written outside the folder, and no file that exists is replaced. Files without recorded permissions follow the umask.
+const EXTRACT: &str = "Nothing is written outside the folder, and no file that exists is replaced. Files without recorded permissions follow the umask.
 Permissions and times that the file system refuses are told in a warning.
 Exit codes: 0 done, 1 done but for entries left out by --skip-bad, 2 refused or failed.";
 
@@ -56,13 +35,13 @@ Exit codes: 0 done, 1 done but for entries left out by --skip-bad, 2 refused or 
 #[command(version, after_help = EXAMPLES, disable_help_subcommand = true)]
 pub enum Command {
     /// Make an archive of files, folders or standard input
-    #[command(after_help = CREATE_EXAMPLES)]
+    #[command(after_help = CREATE)]
     Create(Create),
     /// Print what an archive holds
-    #[command(after_help = LIST_EXAMPLES)]
+    #[command(after_help = LIST)]
     List(Archive),
     /// Check an archive without writing anything
-    #[command(after_help = TEST_EXAMPLES)]
+    #[command(after_help = TEST)]
     Test {
         #[command(flatten)]
         archive: Archive,
@@ -71,7 +50,7 @@ pub enum Command {
         skip_bad: bool,
     },
     /// Write what an archive holds to a folder
-    #[command(after_help = EXTRACT_EXAMPLES)]
+    #[command(after_help = EXTRACT)]
     Extract {
         #[command(flatten)]
         archive: Archive,
@@ -107,9 +86,6 @@ pub struct Create {
     /// Use the async writer, which makes the same bytes
     #[arg(long = "async", conflicts_with = "jobs")]
     pub run_async: bool,
-    /// Where the async writer compresses
-    #[arg(long, value_enum, default_value_t = CompressionPolicy::Inline, requires = "run_async")]
-    pub policy: CompressionPolicy,
     /// The name for what comes from standard input
     #[arg(long, value_name = "NAME", default_value = "stdin")]
     pub stdin_name: String,
@@ -119,9 +95,6 @@ pub struct Create {
     /// Leave out symbolic links, devices, pipes and sockets with a warning, instead of refusing them
     #[arg(long)]
     pub skip_special: bool,
-    /// A comment for the archive
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
-    pub comment: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -154,7 +127,6 @@ pub struct Archive {
 }
 
 impl Create {
-    /// How data is compressed.
     pub fn compression(&self) -> Result<Compression, Error> {
         Ok(match (self.method, self.level) {
             (Method::Deflate, level) => Compression::Deflate(level.unwrap_or(6)),
@@ -167,7 +139,6 @@ impl Create {
 }
 
 impl Archive {
-    /// What it may ask of the reader.
     pub fn limits(&self) -> Limits {
         let Archive { limit_entries: entries, limit_bytes: bytes, limit_ratio: ratio, .. } = *self;
         Limits { entries, bytes, ratio, ..Limits::default() }

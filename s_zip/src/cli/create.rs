@@ -15,16 +15,13 @@ use super::plan::{self, Item, Source};
 use super::terminal::complain;
 use crate::core::WHOLE_BYTES;
 use crate::reader::dir::Dir;
-use crate::{
-    AsyncStreamingZipWriter, Compression, ParallelOptions, ParallelZipWriter, StreamingZipWriter, WriterOptions,
-};
+use crate::{AsyncStreamingZipWriter, Compression, ParallelZipWriter, StreamingZipWriter};
 
 /// Bytes that are read at once.
 const BUFFER_BYTES: usize = 256 * 1024;
 /// Sizes from here on are announced, because readers of streams need to know.
 const ANNOUNCED_BYTES: u64 = u32::MAX as u64;
 
-/// The writer that was asked for.
 enum Writer {
     Sync(StreamingZipWriter<File>),
     Parallel(ParallelZipWriter<File>),
@@ -43,7 +40,6 @@ macro_rules! call {
     };
 }
 
-/// Makes the archive.
 pub fn create(request: &Create) -> Result<ExitCode, Error> {
     let compression = request.compression()?;
     if request.jobs.is_some() && !matches!(compression, Compression::Deflate(_)) {
@@ -66,26 +62,20 @@ pub fn create(request: &Create) -> Result<ExitCode, Error> {
 
 impl Writer {
     fn new(request: &Create, compression: Compression, sink: File) -> Result<Self, Error> {
-        let options = WriterOptions::new().compression(compression);
-        if request.run_async {
-            let sink = tokio::fs::File::from_std(sink);
-            let mut writer = AsyncStreamingZipWriter::from_writer_with_options(sink, options)?;
-            writer.set_comment(&*request.comment)?;
-            let runtime = Runtime::new().context("cannot start the async runtime")?;
-            return Ok(Writer::Async(writer.compression_policy(request.policy), runtime));
-        }
-        if let (Some(jobs), Compression::Deflate(level)) = (request.jobs, compression) {
-            let mut writer = ParallelZipWriter::from_writer(sink, ParallelOptions::new().jobs(jobs).level(level))?;
-            writer.set_comment(&*request.comment)?;
-            return Ok(Writer::Parallel(writer));
-        }
-        let mut writer = StreamingZipWriter::from_writer_with_options(sink, options)?;
-        writer.set_comment(&*request.comment)?;
-        Ok(Writer::Sync(writer))
+        Ok(match (request.jobs, compression) {
+            _ if request.run_async => {
+                let sink = tokio::fs::File::from_std(sink);
+                let writer = AsyncStreamingZipWriter::from_writer_with_compression(sink, compression)?;
+                Writer::Async(writer, Runtime::new().context("cannot start the async runtime")?)
+            }
+            (Some(_), Compression::Deflate(level)) => {
+                Writer::Parallel(ParallelZipWriter::from_writer(sink, level, request.jobs)?)
+            }
+            _ => Writer::Sync(StreamingZipWriter::from_writer_with_compression(sink, compression)?),
+        })
     }
 }
 
-/// Moves files to the archive.
 struct Packer {
     writer: Writer,
     /// The folder of the last file, because the next file is often in it.

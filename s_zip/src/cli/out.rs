@@ -2,6 +2,8 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Read};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, bail};
@@ -10,11 +12,10 @@ use tempfile::{Builder, TempPath};
 use super::signals::{self, Cleanup};
 use super::terminal::{check_stdout, complain};
 
-/// A sink that was checked and not opened yet.
+/// A sink that was checked.
 pub enum Out {
-    Stdout,
-    /// A device or a pipe, written to as it is.
-    Device(PathBuf),
+    /// Standard output, a device or a pipe, written to as it is.
+    Direct(File),
     /// A file, replaced in one step when the archive is complete.
     File(PathBuf),
 }
@@ -23,19 +24,21 @@ pub enum Out {
 pub struct Unfinished(Option<(TempPath, PathBuf)>);
 
 impl Out {
-    /// Checks what was typed.
     pub fn new(path: &Path) -> Result<Self, Error> {
         if path == Path::new("-") {
             if io::stdout().is_terminal() {
                 bail!("an archive is nothing for a terminal: redirect standard output, or name a file");
             }
-            return Ok(Out::Stdout);
+            return stdout_file().context("cannot write to standard output").map(Out::Direct);
         }
         match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Out::File(path.to_owned())),
             Err(error) => Err(error).with_context(|| format!("cannot create {}", path.display())),
             Ok(metadata) if metadata.is_dir() => bail!("{} is a folder: name the archive in it", path.display()),
-            Ok(metadata) if !metadata.is_file() => Ok(Out::Device(path.to_owned())),
+            Ok(metadata) if !metadata.is_file() => {
+                let file = OpenOptions::new().write(true).open(path);
+                file.with_context(|| format!("cannot write to {}", path.display())).map(Out::Direct)
+            }
             Ok(metadata) => {
                 if metadata.len() > 0 && !looks_like_an_archive(path)? {
                     bail!("{} exists and is not an archive: remove it, or name another OUT first", path.display());
@@ -53,40 +56,28 @@ impl Out {
         out.file_name() == path.file_name() && folder(out).canonicalize().ok() == folder(path).canonicalize().ok()
     }
 
-    /// Opens the sink.
     pub fn open(self) -> Result<(File, Unfinished), Error> {
-        let direct = |file| (file, Unfinished(None));
-        match self {
-            Out::Stdout => stdout_file().context("cannot write to standard output").map(direct),
-            Out::Device(path) => {
-                let file = OpenOptions::new().write(true).open(&path);
-                file.with_context(|| format!("cannot write to {}", path.display())).map(direct)
-            }
-            Out::File(path) => {
-                let fail = || format!("cannot create {}", path.display());
-                let before = fs::metadata(&path).ok().map(|before| before.permissions());
-                let mut builder = Builder::new();
-                builder.prefix(".s_zip-").suffix(".part");
-                #[cfg(unix)]
-                {
-                    use std::os::unix::fs::PermissionsExt;
-                    // Who cannot read what it replaces cannot read it while it is written.
-                    let mode = before.as_ref().map_or(0o666, |before| before.mode() & 0o666 | 0o600);
-                    builder.permissions(fs::Permissions::from_mode(mode));
-                }
-                let mut cleanup = signals::cleanup();
-                let temporary =
-                    // The temporary name says nothing to whoever typed another one.
-                    builder.tempfile_in(folder(&path)).map_err(|error| io::Error::from(error.kind())).with_context(fail)?;
-                *cleanup = Cleanup::Remove(temporary.path().to_owned());
-                drop(cleanup);
-                if let Some(Err(error)) = before.map(|before| temporary.as_file().set_permissions(before)) {
-                    complain(&format!("cannot keep the permissions of {}: {error}", path.display()));
-                }
-                let (file, temporary) = temporary.into_parts();
-                Ok((file, Unfinished(Some((temporary, path)))))
-            }
+        let path = match self {
+            Out::Direct(file) => return Ok((file, Unfinished(None))),
+            Out::File(path) => path,
+        };
+        let fail = || format!("cannot create {}", path.display());
+        let before = fs::metadata(&path).ok().map(|before| before.permissions());
+        // Who cannot read what it replaces cannot read it while it is written.
+        let mode = before.as_ref().map_or(0o666, |before| before.mode() & 0o666 | 0o600);
+        let mut builder = Builder::new();
+        builder.prefix(".s_zip-").suffix(".part").permissions(fs::Permissions::from_mode(mode));
+        let mut cleanup = signals::cleanup();
+        // The temporary name says nothing to whoever typed another one.
+        let created = builder.tempfile_in(folder(&path)).map_err(|error| io::Error::from(error.kind()));
+        let temporary = created.with_context(fail)?;
+        *cleanup = Cleanup::Remove(temporary.path().to_owned());
+        drop(cleanup);
+        if let Some(Err(error)) = before.map(|before| temporary.as_file().set_permissions(before)) {
+            complain(&format!("cannot keep the permissions of {}: {error}", path.display()));
         }
+        let (file, temporary) = temporary.into_parts();
+        Ok((file, Unfinished(Some((temporary, path)))))
     }
 }
 
@@ -118,9 +109,5 @@ fn looks_like_an_archive(path: &Path) -> Result<bool, Error> {
 /// Standard output without the line buffer, which would cut each write at its last newline.
 fn stdout_file() -> io::Result<File> {
     check_stdout()?;
-    #[cfg(unix)]
-    let own = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
-    #[cfg(windows)]
-    let own = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
-    own.map(File::from)
+    io::stdout().as_fd().try_clone_to_owned().map(File::from)
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
@@ -15,13 +16,11 @@ use super::terminal::complain;
 use crate::name;
 use crate::options::EntryOptions;
 
-/// An entry to be.
 pub struct Item {
     pub name: String,
     pub source: Source,
 }
 
-/// Where its data comes from.
 pub enum Source {
     Folder(EntryOptions),
     /// A file, by way of what was typed: the file itself, or a folder above it.
@@ -119,15 +118,11 @@ impl Plan<'_> {
 
 /// What is recorded of a file or folder.
 pub fn options(metadata: &Metadata, keep_times: bool) -> EntryOptions {
-    let options = EntryOptions::new();
+    let (options, mode) = (EntryOptions::new(), metadata.mode());
     if !keep_times {
-        let executable = metadata.is_dir() || unix_mode(metadata).is_some_and(|mode| mode & 0o111 != 0);
-        return options.unix_mode(if executable { 0o755 } else { 0o644 });
+        return options.unix_mode(if metadata.is_dir() || mode & 0o111 != 0 { 0o755 } else { 0o644 });
     }
-    let options = match unix_mode(metadata) {
-        Some(mode) => options.unix_mode(mode),
-        None => options,
-    };
+    let options = options.unix_mode(mode);
     // A file system that keeps no times leaves the default.
     match metadata.modified() {
         Ok(time) => options.modified(time),
@@ -147,9 +142,7 @@ fn typed_name(path: &Path) -> Result<String, Error> {
                 bail!("{shown} leaves the current folder, and entries must not: run from the folder that holds it")
             }
             Component::RootDir | Component::Prefix(_) => {
-                bail!(
-                    "{shown} is absolute, and entries must not be: run from the folder that holds it, and name it from there"
-                )
+                bail!("{shown} is absolute, and entries must not be: run from the folder that holds it")
             }
         }
     }
@@ -165,15 +158,4 @@ fn utf8(part: &OsStr, path: &Path) -> Result<String, Error> {
 
 fn check(name: &str, shown: &str) -> Result<(), Error> {
     name::check(name).with_context(|| format!("the name {name:?} of {shown} is refused"))
-}
-
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps)]
-fn unix_mode(metadata: &Metadata) -> Option<u32> {
-    Some(std::os::unix::fs::MetadataExt::mode(metadata))
-}
-
-#[cfg(not(unix))]
-fn unix_mode(_: &Metadata) -> Option<u32> {
-    None
 }

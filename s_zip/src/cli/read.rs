@@ -20,7 +20,6 @@ use crate::time::DosDateTime;
 
 type Reader = StreamingZipReader<BufReader<File>>;
 
-/// Prints a table of the entries.
 pub fn list(archive: &Archive) -> Result<(), Error> {
     let reader = open(archive)?;
     print(|out| table(out, reader.entries()).context("cannot write the list"))
@@ -42,7 +41,6 @@ pub fn test(archive: &Archive, skip_bad: bool) -> Result<ExitCode, Error> {
     }
 }
 
-/// Writes everything below the folder `into`.
 pub fn extract(
     archive: &Archive,
     into: &Path,
@@ -81,7 +79,7 @@ fn pass(
         bad += 1;
         complain(&format!("{:#}: left out", refused(archive, error)));
     };
-    let options = if skip_bad { ReadOptions::new().skip_bad(&mut tell) } else { ReadOptions::new() };
+    let options = if skip_bad { ReadOptions::default().skip_bad(&mut tell) } else { ReadOptions::default() };
     let summary = work(&mut open(archive)?, options).map_err(|error| refused(archive, error))?;
     Ok((summary, bad))
 }

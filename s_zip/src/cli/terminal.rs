@@ -43,9 +43,8 @@ pub fn check_stdout() -> io::Result<()> {
 }
 
 /// Runs before Rust's own start, which puts /dev/null where standard output is closed: then what is written is lost without an error.
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
 #[used]
-#[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
+#[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
 #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
 static AT_START: extern "C" fn() = {
     extern "C" fn look() {

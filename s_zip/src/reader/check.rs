@@ -23,11 +23,6 @@ pub struct ReadOptions<'a> {
 }
 
 impl<'a> ReadOptions<'a> {
-    /// The defaults.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Leaves out entries that are refused or damaged, and tells of each. What is wrong with the whole archive, the source or the target
     /// is an error still.
     pub fn skip_bad(self, tell: &'a mut dyn FnMut(ReadError)) -> Self {
@@ -74,16 +69,6 @@ pub struct Unset {
     pub entries: u64,
     /// Why the first of them does.
     pub reason: io::ErrorKind,
-}
-
-#[cfg(feature = "extract")]
-impl Unset {
-    /// Counts an attempt that failed.
-    pub(super) fn note(unset: &mut Option<Self>, attempt: io::Result<()>) {
-        if let Err(error) = attempt {
-            unset.get_or_insert(Unset { entries: 0, reason: error.kind() }).entries += 1;
-        }
-    }
 }
 
 impl Summary {
@@ -219,8 +204,7 @@ fn check_name(entry: &Entry) -> Result<(), NameFault> {
     if entry.name == name::ROOT {
         return Ok(());
     }
-    name::check(&entry.name)?;
-    if cfg!(windows) { name::check_windows(&entry.name) } else { Ok(()) }
+    name::check(&entry.name)
 }
 
 /// The folders on the way to `path` and `path` itself: where each ends, and a hash of it; all in one pass.

@@ -203,7 +203,6 @@ fn measure(directory: &[u8]) -> Result<(u64, u64), ReadError> {
     Ok((count, names))
 }
 
-/// The entries of a directory that holds `count`.
 fn parse(bytes: &[u8], count: u64) -> Result<Vec<Entry>, ReadError> {
     let mut entries = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
     let mut cursor = Cursor(bytes);

@@ -39,7 +39,6 @@ impl Host {
         }
     }
 
-    /// Whether these attributes are a folder's.
     pub fn is_folder(self, attributes: u32) -> bool {
         match self {
             Host::Dos => attributes & ATTRIBUTE_FOLDER != 0,
@@ -117,7 +116,6 @@ impl Entry {
         }
     }
 
-    /// The name as the archive has it.
     pub(super) fn raw_name(&self) -> &[u8] {
         self.raw_name.as_deref().unwrap_or(self.name.as_bytes())
     }
@@ -227,7 +225,6 @@ pub(super) struct Fields<'a> {
     pub disk: u32,
     /// Unix seconds.
     pub modified: Option<i64>,
-    /// The Unicode Path field.
     path: Option<&'a [u8]>,
 }
 

@@ -14,20 +14,16 @@ use crate::name::NameFault;
 pub enum ReadError {
     #[error("cannot open {path}")]
     Open { path: String, source: io::Error },
-    /// The source failed.
     #[error("cannot read the archive")]
     Read(#[source] io::Error),
-    /// There is no end record whose comment reaches the end of the file.
     #[error(
         "there is no end record at the end of the file: it is not a ZIP archive, is cut off, or has bytes after it"
     )]
     NotAZip,
-    /// There is more than one end record that reaches the end of the file, so that readers could see different archives.
     #[error(
         "there are several end records, one in the comment of the other: readers would disagree, so none is trusted"
     )]
     SeveralEnds,
-    /// The file ends before something that it should hold.
     #[error("the archive is cut off: {what} is not there in full")]
     Truncated { what: &'static str },
     #[error("the archive spans several disks: join its parts first (zip -s 0)")]
@@ -35,32 +31,26 @@ pub enum ReadError {
     /// More entries than [`Limits::entries`](super::Limits::entries), by what the end record claims.
     #[error("the archive has {claimed} entries, the limit is {limit}: raise Limits::entries to read it")]
     TooManyEntries { claimed: u64, limit: u64 },
-    /// More entries than the directory has room for: its bytes over the least bytes of one.
     #[error("the end record claims {claimed} entries, its directory has room for {room} at most")]
     ImpossibleCount { claimed: u64, room: u64 },
     /// A larger central directory than [`Limits::directory_bytes`](super::Limits::directory_bytes).
     #[error("the central directory has {bytes} bytes, the limit is {limit}: raise Limits::directory_bytes to read it")]
     DirectoryTooLarge { bytes: u64, limit: u64 },
-    /// The directory is within the limits, and the system has no memory for it.
     #[error("the directory of {entries} entries needs {bytes} bytes of memory, more than there is")]
     NoMemory { entries: u64, bytes: u64 },
     /// More data than [`Limits::bytes`](super::Limits::bytes), by what the directory declares; without a name in all entries together.
     #[error("{} unpacks to {bytes} bytes, the limit is {limit}: raise Limits::bytes to read it", subject(.name.as_deref()))]
     TooLarge { name: Option<String>, bytes: u64, limit: u64 },
-    /// More data per compressed byte than [`Limits::ratio`](super::Limits::ratio), by what the directory declares; without a name in all
-    /// entries together.
+    /// More data per compressed byte than [`Limits::ratio`](super::Limits::ratio); without a name in all entries together.
     #[error(
         "{} unpacks from {compressed} to {uncompressed} bytes, more than {limit}-fold: raise Limits::ratio if that is meant",
         subject(.name.as_deref())
     )]
     RatioExceeded { name: Option<String>, compressed: u64, uncompressed: u64, limit: u64 },
-    /// The end record or the directory contradicts itself.
     #[error("the central directory is damaged: {what}")]
     BadDirectory { what: &'static str },
-    /// Extraction met a name that would not stay in its folder.
     #[error("the name {name:?} is not safe to extract: {fault}")]
     BadName { name: String, fault: NameFault },
-    /// A name is marked as UTF-8 and is not; shown with replacement characters.
     #[error("the name {name:?} is marked as UTF-8 and is not")]
     NotUtf8 { name: String },
     #[error("two entries are named {name:?}: read them by index")]
@@ -70,40 +60,31 @@ pub enum ReadError {
     /// Two entries, or an entry and the directory, share bytes of the file: `name` starts first, and `other` before it ends.
     #[error("the entry {name:?} overlaps {other}: archives that unpack the same bytes twice are refused")]
     Overlap { name: String, other: String },
-    /// The directory and what stands beside the data disagree.
     #[error("the entry {name:?} is described in two ways: its {what} differs from the central directory's")]
     HeaderMismatch { name: String, what: &'static str },
-    /// An extra field cannot be understood.
     #[error("the entry {name:?} has a damaged extra field: {what}")]
     BadField { name: String, what: &'static str },
-    /// The method is unknown, or not built in.
     #[error("the entry {name:?} is compressed by method {method}{}", method_hint(*.method))]
     UnsupportedMethod { name: String, method: u16 },
     #[error(
         "the entry {name:?} is encrypted, which this reader does not support: decrypt the archive with another program"
     )]
     Encrypted { name: String },
-    /// Extraction met a symbolic link, a device, a socket or a pipe.
     #[error("the entry {name:?} is {kind}: only files and folders are extracted")]
     NotAFile { name: String, kind: &'static str },
-    /// The compressed data is not valid.
     #[error("the data of {name:?} is damaged")]
     BadData { name: String, source: Cause },
     /// There is another amount of data than the directory declares, in bytes. Decoding stops at the first byte too many.
     #[error("the entry {name:?} declares {declared} bytes and holds {}{found}", if found > declared { "at least " } else { "" })]
     SizeMismatch { name: String, declared: u64, found: u64 },
-    /// The data is other data than was packed: its CRC-32 is not the one that the directory declares.
     #[error("the data of {name:?} is damaged: its CRC-32 is {found:08x}, declared is {declared:08x}")]
     CrcMismatch { name: String, declared: u32, found: u32 },
     #[error("there is no entry {index}: the archive has {entries}, counted from 0")]
     NoSuchEntry { index: usize, entries: usize },
-    /// Extraction could not write.
     #[error("cannot write {path}")]
     Write { path: String, source: io::Error },
-    /// Extraction would replace something.
     #[error("{path} exists already: move it away, or extract to another folder")]
     AlreadyExists { path: String },
-    /// Something else stands where extraction needs a folder. Symbolic links are not followed.
     #[error("{path} is not a folder (or is a link to one): move it away, or extract to another folder")]
     NotAFolder { path: String },
     /// [`ReadOptions::stop_by`](super::ReadOptions::stop_by) said so.

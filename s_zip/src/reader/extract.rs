@@ -2,10 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::num::NonZero;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -18,32 +19,45 @@ use super::dir::Dir;
 use super::entry::Entry;
 use super::error::ReadError;
 use super::parallel;
-use super::stream::EntryReader;
 
-/// Checks, then writes entry by entry.
-pub(super) fn extract<R: Read + Seek>(
-    archive: &mut StreamingZipReader<R>,
-    into: &Path,
-    options: ReadOptions<'_>,
-) -> Result<Summary, ReadError> {
-    let pass = Pass::begin(archive, options)?;
-    let entries = Arc::clone(&archive.entries);
-    let target = Target::open(into, &entries)?;
-    let mut unpacker = Unpacker { target: &target, pump: pass.pump(None), last: None };
-    target
-        .fill(|complete| pass.run(&entries, |index, summary| complete(index, unpacker.unpack(archive, index), summary)))
+impl<R: Read + Seek> StreamingZipReader<R> {
+    /// Extracts everything to the folder `into`, which is created if it is missing.
+    ///
+    /// Nothing is written unless all entries pass the checks that [`test`](Self::test) makes before it reads. Existing files are never
+    /// replaced, symbolic links in the folder never followed, not even those that others put there meanwhile. A file has a temporary
+    /// name in its folder (`.s_zip-*.part`) until it is complete. Of the Unix mode the nine permission bits are applied, never set-user-id
+    /// and its like; an entry without a mode follows the umask. The time of the last change is applied. What the file system does not let
+    /// be set is counted in the [`Summary`], and the data stays. If an entry fails, what was extracted before it stays, and of itself
+    /// nothing does. Fails as [`test`](Self::test), and if a file cannot be written.
+    pub fn extract(&mut self, into: &Path) -> Result<Summary, ReadError> {
+        self.extract_with(into, ReadOptions::default())
+    }
+
+    /// Like [`extract`](Self::extract) with options, which may let faults pass.
+    pub fn extract_with(&mut self, into: &Path, options: ReadOptions<'_>) -> Result<Summary, ReadError> {
+        let pass = Pass::begin(self, options)?;
+        let entries = Arc::clone(&self.entries);
+        let target = Target::open(into, &entries)?;
+        let mut unpacker = Unpacker { target: &target, pump: pass.pump(None), last: None };
+        target.fill(|complete| {
+            pass.run(&entries, |index, summary| complete(index, unpacker.unpack(self, index), summary))
+        })
+    }
 }
 
-/// Checks, then writes several entries at once.
-pub(super) fn extract_parallel(
-    archive: &StreamingZipReader<BufReader<File>>,
-    into: &Path,
-    options: ReadOptions<'_>,
-    jobs: NonZero<usize>,
-) -> Result<Summary, ReadError> {
-    let pass = Pass::begin(archive, options)?;
-    let target = Target::open(into, archive.entries())?;
-    target.fill(|complete| parallel::run(archive, jobs, pass, &target, complete))
+impl StreamingZipReader<BufReader<File>> {
+    /// Like [`extract_with`](Self::extract_with) on up to `jobs` threads, at most 16, with the same result, errors included. Each has
+    /// buffers and a decoder of its own. Up to 128 files wait under their temporary names until all before them are complete.
+    pub fn extract_parallel(
+        &mut self,
+        into: &Path,
+        options: ReadOptions<'_>,
+        jobs: NonZero<usize>,
+    ) -> Result<Summary, ReadError> {
+        let pass = Pass::begin(self, options)?;
+        let target = Target::open(into, &self.entries)?;
+        target.fill(|complete| parallel::run(self, jobs, pass, &target, complete))
+    }
 }
 
 /// Takes what became of an entry, in the order of the archive.
@@ -67,7 +81,7 @@ impl Unpacker<'_> {
         archive: &mut StreamingZipReader<R>,
         index: usize,
     ) -> Result<Unpacked, ReadError> {
-        let mut reader = EntryReader::start(archive, index)?;
+        let mut reader = archive.read(index)?;
         let entry = &self.target.entries[index];
         let folder = folder_of(entry);
         let dir = match &self.last {
@@ -261,12 +275,16 @@ impl Drop for Partial {
 
 /// Gives a file or folder its time, and its mode if there is one. What the file system refuses is no reason to lose the data.
 fn set(file: &File, entry: &Entry) -> [io::Result<()>; 2] {
-    [set_modified(file, entry.modified_unix), set_mode(file, entry.unix_mode)]
+    let set_mode = |mode| file.set_permissions(Permissions::from_mode(mode & 0o777));
+    [set_modified(file, entry.modified_unix), entry.unix_mode.map_or(Ok(()), set_mode)]
 }
 
-fn note([time, mode]: [io::Result<()>; 2], summary: &mut Summary) {
-    Unset::note(&mut summary.unset_times, time);
-    Unset::note(&mut summary.unset_permissions, mode);
+fn note(attempts: [io::Result<()>; 2], summary: &mut Summary) {
+    for (attempt, unset) in attempts.into_iter().zip([&mut summary.unset_times, &mut summary.unset_permissions]) {
+        if let Err(error) = attempt {
+            unset.get_or_insert(Unset { entries: 0, reason: error.kind() }).entries += 1;
+        }
+    }
 }
 
 fn set_modified(file: &File, seconds: i64) -> io::Result<()> {
@@ -278,19 +296,6 @@ fn set_modified(file: &File, seconds: i64) -> io::Result<()> {
     };
     // A time that the system cannot name is no reason to lose the data.
     time.map_or(Ok(()), |time| file.set_modified(time))
-}
-
-#[cfg(unix)]
-fn set_mode(file: &File, mode: Option<u32>) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-
-    mode.map_or(Ok(()), |mode| file.set_permissions(std::fs::Permissions::from_mode(mode & 0o777)))
-}
-
-#[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "the same as on Unix")]
-fn set_mode(_: &File, _: Option<u32>) -> io::Result<()> {
-    Ok(())
 }
 
 fn failed(path: &Path, source: io::Error) -> ReadError {

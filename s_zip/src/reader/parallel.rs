@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::num::NonZero;
+use std::os::unix::fs::FileExt as _;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -40,7 +41,7 @@ pub(super) fn run(
     let (entries, bad, failed) = (archive.entries(), Rc::clone(&pass.bad), AtomicBool::new(false));
     let (hand_out, units) = channel::<Unit>();
     let units = Mutex::new(units);
-    let work = |mut archive: Fork<'_>, mut unpacker: Unpacker<'_>| {
+    let work = |mut archive: StreamingZipReader<BufReader<At<'_>>>, mut unpacker: Unpacker<'_>| {
         let next = || units.lock().unwrap_or_else(PoisonError::into_inner).recv();
         while let Ok(Unit { indices, report }) = next() {
             let indices = indices.into_iter().take_while(|_| !failed.load(Ordering::Relaxed));
@@ -68,7 +69,11 @@ pub(super) fn run(
         let (mut add, mut queue, mut results) = (add, VecDeque::new(), Vec::new().into_iter());
         (0..UNITS).for_each(|_| add(&mut queue));
         let threads = jobs.get().min(MOST_THREADS).min(queue.len());
-        let worker = || (fork(archive), Unpacker { target, pump: pass.pump(Some(&failed)), last: None });
+        let worker = || {
+            let source = BufReader::new(At { file: archive.source.get_ref(), position: 0 });
+            let fork = StreamingZipReader::from_parts(source, archive.limits, Arc::clone(&archive.entries), Vec::new());
+            (fork, Unpacker { target, pump: pass.pump(Some(&failed)), last: None })
+        };
         let start = |_| {
             let ((archive, unpacker), work) = (worker(), &work);
             let builder = thread::Builder::new().name("s_zip".to_owned()).stack_size(STACK_BYTES);
@@ -98,14 +103,6 @@ pub(super) fn run(
     })
 }
 
-/// The archive as a thread has it.
-type Fork<'a> = StreamingZipReader<BufReader<At<'a>>>;
-
-fn fork(archive: &StreamingZipReader<BufReader<File>>) -> Fork<'_> {
-    let source = BufReader::new(At { file: archive.source.get_ref(), position: 0 });
-    StreamingZipReader::from_parts(source, archive.limits, Arc::clone(&archive.entries), Vec::new())
-}
-
 /// A place in a file that others read elsewhere.
 struct At<'a> {
     file: &'a File,
@@ -114,10 +111,7 @@ struct At<'a> {
 
 impl Read for At<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        #[cfg(windows)]
-        let bytes = std::os::windows::fs::FileExt::seek_read(self.file, buffer, self.position)?;
-        #[cfg(not(windows))]
-        let bytes = std::os::unix::fs::FileExt::read_at(self.file, buffer, self.position)?;
+        let bytes = self.file.read_at(buffer, self.position)?;
         self.position += bytes as u64;
         Ok(bytes)
     }

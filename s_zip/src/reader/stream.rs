@@ -40,36 +40,29 @@ enum State {
     Failed,
 }
 
-impl<'a, R: Read + Seek> EntryReader<'a, R> {
-    pub(super) fn start(archive: &'a mut StreamingZipReader<R>, index: usize) -> Result<Self, ReadError> {
-        let Some(entry) = archive.entries.get(index) else {
-            return Err(ReadError::NoSuchEntry { index, entries: archive.entries.len() });
+impl<R: Read + Seek> StreamingZipReader<R> {
+    /// Starts reading the entry of this index in [`entries`](Self::entries), and checks its local header. Fails if the source does, there is no
+    /// such entry, its headers disagree, it is encrypted, its method is unknown, or its declared size is beyond the limits.
+    pub fn read(&mut self, index: usize) -> Result<EntryReader<'_, R>, ReadError> {
+        let Some(entry) = self.entries.get(index) else {
+            return Err(ReadError::NoSuchEntry { index, entries: self.entries.len() });
         };
-        entry.check_readable(&archive.limits)?;
-        let descriptor = entry.check_local(&mut archive.source)?;
+        entry.check_readable(&self.limits)?;
+        let descriptor = entry.check_local(&mut self.source)?;
         if entry.method == METHOD_STORED && entry.compressed != entry.uncompressed {
             let (declared, found) = (entry.uncompressed, entry.compressed);
             return Err(ReadError::SizeMismatch { name: shown(&entry.name), declared, found });
         }
-        let begun = archive.decoders.begin(entry.method, archive.limits.window_log);
+        let begun = self.decoders.begin(entry.method, self.limits.window_log);
         begun.map_err(|source| ReadError::BadData { name: shown(&entry.name), source })?;
-        let unread = entry.compressed;
-        Ok(EntryReader {
-            archive,
-            index,
-            crc: Hasher::new(),
-            produced: 0,
-            unread,
-            start: 0,
-            end: 0,
-            descriptor,
-            state: State::Open,
-        })
+        let (unread, crc, state) = (entry.compressed, Hasher::new(), State::Open);
+        Ok(EntryReader { archive: self, index, crc, produced: 0, unread, start: 0, end: 0, descriptor, state })
     }
+}
 
-    /// The entry that is read.
+impl<R: Read + Seek> EntryReader<'_, R> {
     pub fn entry(&self) -> &Entry {
-        // The index was checked by `start`, and the borrow keeps the entries as they are.
+        // The index was checked by `read`, and the borrow keeps the entries as they are.
         &self.archive.entries[self.index]
     }
 

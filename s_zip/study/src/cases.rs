@@ -3,77 +3,48 @@
 use std::time::Duration;
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
-use study_kit::{Arms, Scenario, always, full, measured, originals, smoke, smoke_full};
+use study_kit::{Arms, Scenario, always, full, measured, originals, smoke};
 
 use crate::data::DataKind::{self, Csv, Letter, Log, Pattern, Random};
 use crate::input::Shape;
-use crate::place::Place::{self, Disk, Memory, Pipe, Slow, Tmpfs};
+use crate::place::Place::{self, Disk, Memory, Tmpfs};
 use crate::prices::Price;
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// One way to write an archive.
+/// One way to write an archive; README.md says what each is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Arm {
-    /// The published sync writer itself.
     OriginalSync,
-    /// The published async writer itself.
     OriginalAsync,
-    /// The sync writer of the same crate today.
     LaterSync,
-    /// Its async writer.
     LaterAsync,
-    /// The published sync writer's shape.
     Sync,
-    /// The published async writer's shape.
     Async,
-    /// `Async` on a current-thread runtime.
     AsyncCurrentThread,
-    /// `Async` with an output buffer.
     AsyncBuffered,
-    /// `AsyncBuffered` with a file that is worked on in place instead of on the blocking pool.
     AsyncBufferedInPlace,
-    /// `Sync` with an output buffer.
     SyncBuffered,
-    /// `Sync` with one compressor for all entries.
     SyncReused,
-    /// `Async` without trait objects.
     AsyncStatic,
-    /// `Sync` without trait objects.
-    SyncStatic,
-    /// `Sync` through a buffer of 8 KiB, as async-compression has it.
     #[strum(serialize = "sync_buffer_8k")]
     SyncBuffer8k,
-    /// `Sync` through a buffer of 32 KiB, as flate2 has it.
     #[strum(serialize = "sync_buffer_32k")]
     SyncBuffer32k,
-    /// `SyncBuffer8k` under an async face that never waits, on tokio's runtime.
     Disguised,
-    /// The same, giving way before each block of 64 KiB, polled by a bare loop.
     PollOnly,
-    /// The same in a task of tokio's runtime.
     PollRuntime,
-    /// This crate's sync writer.
     BestSync,
-    /// The same, given each entry whole, by `add_entry`.
     BestAtOnce,
-    /// This crate's async writer, compressing in the task.
     BestAsync,
-    /// The same under `block_in_place`, files too.
     BestAsyncInPlace,
-    /// The same with chunks on the blocking pool.
     BestAsyncOffload,
-    /// This crate's parallel writer on all cores.
     BestParallel,
-    /// This crate's concurrent writer, entries from as many threads as there are cores.
     BestConcurrent,
-    /// The `zip` crate.
     ZipCrate,
-    /// The `rawzip` crate.
     Rawzip,
-    /// The `async_zip` crate.
     AsyncZip,
 }
 
@@ -90,7 +61,6 @@ pub enum Drive {
 }
 
 impl Arm {
-    /// How the arm is driven.
     pub fn drive(self) -> Drive {
         match self {
             Arm::AsyncCurrentThread => Drive::CurrentThread,
@@ -120,18 +90,14 @@ pub fn in_one_call(arm: &str, shape: Shape) -> (&str, Shape) {
     }
 }
 
-/// What a scenario sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
-    /// What is in each archive.
     pub shape: Shape,
-    /// What is done with it.
     pub work: Work,
     /// Whether the compressor is the published one, which takes ten times as long.
     pub miniz: bool,
 }
 
-/// What a scenario does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// One archive after another in `place`, so many `rounds` per sample.
@@ -144,23 +110,6 @@ pub enum Work {
     Writes,
     /// Handoffs, one arm of [`prices`](crate::prices) at a time.
     Price(Price),
-}
-
-impl Setting {
-    /// Alternations of a duet with `arm`: fewer where one takes tens of milliseconds, more where it takes less than two. More than these make no
-    /// interval narrower: processes differ by more than their pairs do.
-    pub fn pairs(&self, arm: &str) -> usize {
-        let buffered = arm.contains("buffered") || arm.starts_with("best");
-        match self.shape {
-            Shape { call_bytes: 1, .. } => 10,
-            Shape { entries: 50.., .. } if self.miniz => 6,
-            shape if self.miniz && shape.bytes() >= MIB as u64 => 10,
-            shape if buffered && shape.bytes() < MIB as u64 => 60,
-            shape if buffered && shape.bytes() <= 5 * MIB as u64 => 30,
-            Shape { entries: 50.., .. } => 10,
-            _ => 20,
-        }
-    }
 }
 
 const fn scenario(name: &'static str, shape: Shape, work: Work, arms: &'static [Arms]) -> Scenario<Setting> {
@@ -187,18 +136,12 @@ const fn miniz(scenario: Scenario<Setting>) -> Scenario<Setting> {
     Scenario { build: "variant-miniz", setting, ..scenario }
 }
 
-/// An archive of the published `perf_test`, and smaller ones like it: its data, the published compressor.
-const fn perf_test(name: &'static str, rounds: u32, shape: Shape, arms: &'static [Arms]) -> Scenario<Setting> {
-    miniz(archive(name, (Tmpfs, rounds), shape, arms))
-}
-
 /// Trips of one caller who compresses for so many microseconds before each.
 const fn trips(name: &'static str, between_us: u64, arms: &'static [Arms]) -> Scenario<Setting> {
     let between = Duration::from_micros(between_us);
     scenario(name, entry(Pattern, 10 * KIB), Work::Price(Price::Trip { between }), arms)
 }
 
-/// Writes of so many bytes.
 const fn writes(name: &'static str, bytes: usize, arms: &'static [Arms]) -> Scenario<Setting> {
     scenario(name, entry(Pattern, bytes), Work::Price(Price::Write), arms)
 }
@@ -228,7 +171,6 @@ const ENTRY_20M: Shape = entry(Pattern, 20 * MIB);
 const ENTRIES_50: Shape = Shape::entries(Pattern, 10 * KIB, 50);
 const ENTRY_100K: Shape = entry(Pattern, 100 * KIB);
 const LOG_200: Shape = Shape::entries(Log, 100 * KIB, 200);
-const NOISE_4M: Shape = Shape::calls(Random, 4 * MIB, 64 * KIB);
 
 // Who runs: first the arms of one scenario each, then those of several.
 const ARMS_ENTRY_5M: &[Arms] = &[
@@ -243,7 +185,7 @@ const ARMS_ENTRY_5M_MINIZ: &[Arms] = &[
     measured(0.03, "async"),
 ];
 const ARMS_ENTRIES_50: &[Arms] = &[
-    always(0.03, "sync async_buffered async_buffered_in_place sync_buffered sync_reused sync_static sync_buffer_8k"),
+    always(0.03, "sync async_buffered async_buffered_in_place sync_buffered sync_reused sync_buffer_8k"),
     always(0.03, "sync_buffer_32k disguised"),
     always(
         0.03,
@@ -254,7 +196,7 @@ const ARMS_ENTRIES_50: &[Arms] = &[
     always(0.06, "sync~sync@aa"),
     smoke(0.13, "sync@slow~sync"),
     measured(0.22, "async_buffered~sync_buffered async_buffered~async_buffered_in_place"),
-    full(0.2, "sync_reused~sync best_sync~zip_crate best_at_once~zip_crate best_sync~rawzip"),
+    full(0.2, "best_sync~zip_crate best_at_once~zip_crate best_sync~rawzip"),
     full(0.2, "best_async~best_sync best_async_in_place~best_sync"),
 ];
 const ARMS_ENTRIES_50_MINIZ: &[Arms] = &[
@@ -290,10 +232,8 @@ const ARMS_PERF_20M: &[Arms] = &[
 const ARMS_RSS_10M: &[Arms] = &[always(0.02, "empty sync async best_sync best_async"), measured(0.02, "sync@aa")];
 const ARMS_CALLS_1: &[Arms] = &[
     always(0.03, "sync async best_sync best_async"),
-    smoke(0.03, "zip_crate async_zip"),
     measured(0.45, "async~sync sync~sync@aa"),
     measured(0.02, "best_async~best_async_whole best_async_whole~best_async_whole@aa"),
-    full(0.02, "best_async~best_sync"),
 ];
 const ARMS_CALLS_1_MINIZ: &[Arms] = &[
     measured(0.36, "async~async_whole"),
@@ -315,7 +255,6 @@ const ARMS_TICKER: &[Arms] = &[
     always(1.1, "idle"),
     always(0.92, "async async_buffered best_async best_async_in_place best_async_offload async_zip"),
 ];
-const OWN: &[Arms] = &[always(0.11, "best_sync best_async")];
 const FIFTY: &[Arms] = &[full(0.7, "async~sync"), full(0.25, "async_buffered~sync_buffered")];
 const SIZES: &[Arms] = &[measured(0.07, "async_buffered sync_buffered sync_buffered@aa")];
 const PERF_TEST: &[Arms] = &[
@@ -328,17 +267,9 @@ const PERF_TEST: &[Arms] = &[
 ];
 const ASYNC: &[Arms] = &[measured(0.04, "async sync")];
 const STREAMED: &[Arms] = &[measured(0.04, "empty sync async best_sync best_async")];
-const CALLS: &[Arms] = &[
-    always(0.02, "sync async best_sync best_async"),
-    smoke(0.02, "zip_crate async_zip"),
-    full(0.2, "async~sync best_async~best_sync"),
-];
-const ARMS_CALLS_1M: &[Arms] = &[
-    always(0.02, "sync async best_sync best_async"),
-    smoke(0.02, "zip_crate async_zip"),
-    measured(0.2, "async~sync sync~sync@aa"),
-    full(0.2, "best_async~best_sync"),
-];
+const CALLS: &[Arms] = &[always(0.02, "sync async best_sync best_async")];
+const ARMS_CALLS_1M: &[Arms] =
+    &[always(0.02, "sync async best_sync best_async"), measured(0.2, "async~sync sync~sync@aa")];
 const WRITES: &[Arms] = &[always(0.16, "std tokio_file std_buffered tokio_buffered")];
 const MAP_WRITES: &[Arms] = &[always(0.07, "std std_buffered tokio_file tokio_buffered")];
 const MAP_WRITES_FULL: &[Arms] = &[full(0.07, "std std_buffered tokio_file tokio_buffered")];
@@ -378,12 +309,13 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     archive("perf_5m", (Tmpfs, 45), Shape::entries(Pattern, MIB, 5), ARMS_PERF_5M),
     archive("perf_10m", (Tmpfs, 24), Shape::entries(Pattern, MIB, 10), SIZES),
     archive("perf_20m", (Tmpfs, 11), Shape::entries(Pattern, MIB, 20), ARMS_PERF_20M),
-    perf_test("perf_10k_miniz", 100, entry(Letter, 10 * KIB), PERF_TEST),
-    perf_test("perf_100k_miniz", 100, entry(Letter, 100 * KIB), PERF_TEST),
-    perf_test("perf_1m_miniz", 40, entry(Letter, MIB), PERF_TEST),
-    perf_test("perf_5m_miniz", 7, Shape::entries(Letter, MIB, 5), PERF_TEST),
-    perf_test("perf_10m_miniz", 4, Shape::entries(Letter, MIB, 10), PERF_TEST),
-    perf_test("perf_20m_miniz", 2, Shape::entries(Letter, MIB, 20), PERF_TEST),
+    // The published `perf_test`: its data, its compressor.
+    miniz(archive("perf_10k_miniz", (Tmpfs, 100), entry(Letter, 10 * KIB), PERF_TEST)),
+    miniz(archive("perf_100k_miniz", (Tmpfs, 100), entry(Letter, 100 * KIB), PERF_TEST)),
+    miniz(archive("perf_1m_miniz", (Tmpfs, 40), entry(Letter, MIB), PERF_TEST)),
+    miniz(archive("perf_5m_miniz", (Tmpfs, 7), Shape::entries(Letter, MIB, 5), PERF_TEST)),
+    miniz(archive("perf_10m_miniz", (Tmpfs, 4), Shape::entries(Letter, MIB, 10), PERF_TEST)),
+    miniz(archive("perf_20m_miniz", (Tmpfs, 2), Shape::entries(Letter, MIB, 20), PERF_TEST)),
     file("rss_5m", streamed(80, 1), STREAMED),
     file("rss_10m", streamed(160, 1), ARMS_RSS_10M),
     file("rss_100m", streamed(1_600, 1), STREAMED),
@@ -406,10 +338,6 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     file("cores_entries", LOG_200, &[always(0.34, "best_sync"), always(0.21, "best_parallel best_concurrent")]),
     file("cores_30m", large(15, 256 * KIB), &[measured(0.46, "best_sync"), measured(0.26, "best_parallel")]),
     file("cores_200m", large(100, 256 * KIB), &[measured(3.0, "best_sync"), measured(1.6, "best_parallel")]),
-    archive("pipe_random", (Pipe, 1), NOISE_4M, OWN),
-    archive("slow_random", (Slow(Duration::from_millis(2)), 1), NOISE_4M, OWN),
-    file("zip64_5g", entry(Pattern, MIB).times(5 * 1024), &[smoke_full(1.9, "best_sync best_async_offload")]),
-    archive("zip64_5g_disk", (Disk, 1), entry(Random, MIB).times(5 * 1024), &[full(120.0, "best_async")]),
     scenario("many_10", ENTRY_5M, Work::Many { archives: 10, rounds: 10 }, ARMS_MANY),
     miniz(scenario("many_10_miniz", ENTRY_5M, Work::Many { archives: 10, rounds: 2 }, ARMS_MANY_MINIZ)),
     scenario("ticker", large(14, 64 * KIB), Work::Ticker { archives: 4 }, ARMS_TICKER),

@@ -3,7 +3,6 @@
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A kind of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DataKind {
     /// One sentence of 45 bytes over and over, as in the published bench: it deflates to less than half a percent.
@@ -14,13 +13,11 @@ pub enum DataKind {
     Log,
     /// Rows of payments, as the transaction engine reads them.
     Csv,
-    /// Noise, which nothing compresses.
     Random,
 }
 
 const SENTENCE: &[u8] = b"The quick brown fox jumps over the lazy dog. ";
 
-/// `bytes` bytes of `kind`.
 pub fn generate(kind: DataKind, bytes: usize, seed: u64) -> Vec<u8> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut data = Vec::with_capacity(bytes + 256);

@@ -19,7 +19,6 @@ const OUTPUT_BYTES: usize = 64 * 1024;
 pub trait SyncEncoder: Write {
     /// What it made and nobody took.
     fn output(&mut self) -> &mut Vec<u8>;
-    /// Ends the stream.
     fn end(&mut self) -> io::Result<()>;
     /// Begins a new stream with the same compressor.
     fn restart(&mut self) -> io::Result<()>;
@@ -73,7 +72,6 @@ pub struct Buffered {
 }
 
 impl Buffered {
-    /// A buffer of `bytes`.
     pub fn new(bytes: usize) -> Self {
         Buffered {
             compress: Compress::new(Compression::new(LEVEL), false),

@@ -8,15 +8,12 @@ use crate::data::{self, DataKind};
 /// The size of an input: entries that all have the same data, given in calls of a chosen size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// What the data looks like.
     pub kind: DataKind,
     /// Bytes that are kept in memory, and given again and again.
     pub unit_bytes: usize,
-    /// Bytes per call of `write_data`.
     pub call_bytes: usize,
     /// How often the unit makes up an entry.
     pub repeat: u64,
-    /// Entries per archive.
     pub entries: u64,
 }
 
@@ -26,7 +23,6 @@ impl Shape {
         Shape { kind, unit_bytes: bytes, call_bytes: bytes, repeat: 1, entries }
     }
 
-    /// One entry in calls of `call_bytes`.
     pub const fn calls(kind: DataKind, bytes: usize, call_bytes: usize) -> Self {
         Shape { call_bytes, ..Shape::entries(kind, bytes, 1) }
     }
@@ -48,10 +44,8 @@ impl Shape {
     }
 }
 
-/// The data of a shape.
 #[derive(Debug)]
 pub struct Input {
-    /// How much of it there is.
     pub shape: Shape,
     seed: u64,
     unit: Vec<u8>,
@@ -71,7 +65,6 @@ impl Input {
         })
     }
 
-    /// Name of an entry.
     pub fn name(index: u64) -> String {
         format!("file_{index}.txt")
     }
@@ -90,7 +83,6 @@ impl Input {
         }
     }
 
-    /// CRC-32 of the data of one entry.
     pub fn entry_crc32(&self) -> u32 {
         let mut crc = crc32fast::Hasher::new();
         (0..self.shape.repeat).for_each(|_| crc.update(&self.unit));

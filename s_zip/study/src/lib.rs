@@ -27,29 +27,4 @@ pub mod run;
 pub mod sinks;
 pub mod write;
 
-use study_kit::{Observation, Scenario, Study, TestCase, Turns};
-
-use cases::Setting;
-
-/// The study.
-pub struct SZip;
-
-impl Study for SZip {
-    type Setting = Setting;
-    const NAME: &'static str = "s_zip";
-    const SCENARIOS: &'static [Scenario<Setting>] = cases::SCENARIOS;
-    const PAGE: &'static str = include_str!("../page.toml");
-    const ORIGINAL: &'static str = include_str!("../original.toml");
-
-    fn pairs(setting: &Setting, arm: &str) -> usize {
-        setting.pairs(arm)
-    }
-
-    fn observe(case: &TestCase<'_, Setting>) -> anyhow::Result<Observation> {
-        run::observe(case)
-    }
-
-    fn turns<'a>(case: &'a TestCase<'_, Setting>) -> anyhow::Result<Turns<'a>> {
-        run::turns(case)
-    }
-}
+pub use run::SZip;

@@ -21,16 +21,13 @@ use crate::place::{Archive, Place};
 use crate::sinks::Counted;
 use crate::write::{Driver, Product, async_arm, write};
 
-/// How several archives are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Together {
     Sequential,
-    /// A thread for each.
     Threads,
     /// As many threads as a runtime has workers, started anew each time; each takes the next archive when it is done with one.
     Pool,
-    /// A task for each.
     Concurrent,
 }
 

@@ -1,7 +1,5 @@
 //! The published writer's shape, written anew: no output buffer, each header field a write of its own, a question for the position before
-//! each entry, a fresh compressor per entry, a sync flush after each `write_data`.
-//!
-//! An archive of E entries so takes 33 E + 8 writes and E + 2 seeks.
+//! each entry, a fresh compressor per entry, a sync flush after each `write_data`. An archive of E entries so takes 33 E + 8 writes and E + 2 seeks.
 
 use std::io::{self, Seek, Write};
 

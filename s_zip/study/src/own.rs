@@ -46,7 +46,6 @@ pub fn write_at_once<S: Write>(input: &Input, sink: S) -> Result<S> {
     Ok(writer.finish()?)
 }
 
-/// This crate's async writer.
 pub async fn write_async<S: AsyncWrite + Unpin>(input: &Input, sink: S, policy: CompressionPolicy) -> Result<S> {
     let writer = AsyncStreamingZipWriter::from_writer_with_compression(sink, LEVEL)?;
     write_entries!(input, writer.compression_policy(policy), .await)

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use s_zip::{Limits, StreamingZipReader};
@@ -13,19 +12,13 @@ use tempfile::TempDir;
 
 use crate::input::Input;
 
-/// Where the archives of a scenario go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// A file in memory, made anew.
     Tmpfs,
     /// A file in the study's data folder, made anew.
     Disk,
-    /// A vector.
     Memory,
-    /// A pipe that a thread reads.
-    Pipe,
-    /// A sink that waits so long before each write.
-    Slow(Duration),
 }
 
 impl Place {
@@ -40,7 +33,6 @@ impl Place {
     }
 }
 
-/// An archive that was written.
 #[derive(Debug)]
 pub enum Archive {
     File(PathBuf),
@@ -52,14 +44,12 @@ pub enum Archive {
 pub struct Content {
     /// Fingerprint of names, sizes and CRCs.
     pub digest: String,
-    /// Bytes of the archive.
     pub archive_bytes: u64,
     /// Bytes of its entries when compressed.
     pub compressed_bytes: u64,
 }
 
 impl Content {
-    /// Its sizes as metrics.
     pub fn metrics(&self) -> [(&'static str, f64); 2] {
         [("archive_bytes", self.archive_bytes as f64), ("compressed_bytes", self.compressed_bytes as f64)]
     }

@@ -27,7 +27,6 @@ const PIECE_BYTES: usize = 256;
 /// So many pieces are timed to tell how many last for a given time.
 const TRIAL_PIECES: u32 = 2_000;
 
-/// What a handoff is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Price {
     /// A trip after another. The caller computes for about so long before each, which is not part of the price.
@@ -40,14 +39,15 @@ pub enum Price {
 
 /// How a thing is done on a trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub enum Way {
     /// It is not: it is called.
     Call,
     SpawnBlocking,
     BlockInPlace,
 }
 
-const TRIPS: [(&str, (Drive, Way)); 5] = [
+/// How trips are made, by arm.
+pub const TRIPS: [(&str, (Drive, Way)); 5] = [
     ("call", (Drive::Sync, Way::Call)),
     ("task", (Drive::Task, Way::SpawnBlocking)),
     ("block_on", (Drive::MultiThread, Way::SpawnBlocking)),
@@ -56,9 +56,10 @@ const TRIPS: [(&str, (Drive, Way)); 5] = [
 ];
 
 /// Writes the bytes so many times to the file.
-type Writes = fn(&Driver, File, &[u8], u64) -> Result<()>;
+pub type Writes = fn(&Driver, File, &[u8], u64) -> Result<()>;
 
-const WRITES: [(&str, (Drive, Writes)); 4] = [
+/// How writes are made, by arm.
+pub const WRITES: [(&str, (Drive, Writes)); 4] = [
     ("std", (Drive::Sync, |_, file, bytes, count| write_all(file, bytes, count))),
     (
         "std_buffered",
@@ -112,19 +113,6 @@ pub fn observe(price: Price, arm: &str, input: &Arc<Input>) -> Result<Observatio
         Price::Trips { at_once } => together(price::find(&TRIPS, arm)?, at_once),
         Price::Write => writes(price::find(&WRITES, arm)?, &input.entry()),
     }
-}
-
-/// Whether `arm` makes such handoffs.
-pub fn has(price: Price, arm: &str) -> bool {
-    match price {
-        Price::Trip { .. } | Price::Trips { .. } => price::find(&TRIPS, arm).is_ok(),
-        Price::Write => writes_by(arm),
-    }
-}
-
-/// Whether `arm` is a way to write.
-pub fn writes_by(arm: &str) -> bool {
-    price::find(&WRITES, arm).is_ok()
 }
 
 /// The thing that is done: as little as can be.

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
-use study_kit::{Observation, Span, TestCase, Turn, Turns, usage};
+use study_kit::{Observation, Scenario, Span, Study, TestCase, Turn, Turns, usage};
 use tempfile::TempDir;
 
-use crate::cases::{Arm, Drive, Setting, Work, in_one_call};
-use crate::input::Input;
+use crate::cases::{Arm, Drive, SCENARIOS, Setting, Work, in_one_call};
+use crate::input::{Input, Shape};
 use crate::many;
 use crate::place::Place;
 use crate::prices;
@@ -16,32 +16,56 @@ use crate::write::{self, Driver, Product};
 
 type Case<'a> = TestCase<'a, Setting>;
 
-/// Runs the case once.
-pub fn observe(case: &Case<'_>) -> Result<Observation> {
-    usage::settle_allocator();
-    match case.setting.work {
-        // What the memory of the others is compared with.
-        Work::Archive { .. } if case.arm == "empty" => Ok(Observation::new("", Span::start().end().metrics())),
-        Work::Archive { rounds, .. } => archive(case, rounds),
-        Work::Many { archives, rounds } => several(case, archives, rounds),
-        Work::Ticker { archives } => beside_a_ticker(case, archives),
-        Work::Writes => prices::in_writes(case.arm, &Input::new(&case.setting.shape, case.seed)),
-        Work::Price(price) => prices::observe(price, case.arm, &Input::new(&case.setting.shape, case.seed)),
-    }
-}
+pub struct SZip;
 
-/// One side of a duet.
-pub fn turns<'a>(case: &'a Case<'_>) -> Result<Turns<'a>> {
-    usage::settle_allocator();
-    let bench = Bench::new(case)?;
-    Ok(Box::new(move || {
-        let span = Span::start();
-        let product = bench.pass()?;
-        case.stretch(&span);
-        let seconds = span.elapsed().as_secs_f64();
-        let content = product.archive.check(&bench.input)?;
-        Ok(Turn { seconds, metrics: content.metrics().into(), digest: content.digest })
-    }))
+impl Study for SZip {
+    type Setting = Setting;
+    const NAME: &'static str = "s_zip";
+    const SCENARIOS: &'static [Scenario<Setting>] = SCENARIOS;
+    const PAGE: &'static str = include_str!("../page.toml");
+    const ORIGINAL: &'static str = include_str!("../original.toml");
+
+    /// Fewer where one takes tens of milliseconds, more where it takes less than two. More than these make no interval narrower: processes differ by
+    /// more than their pairs do.
+    fn pairs(&Setting { shape, miniz, .. }: &Setting, arm: &str) -> usize {
+        const MIB: u64 = 1 << 20;
+        let buffered = arm.contains("buffered") || arm.starts_with("best");
+        match shape {
+            Shape { call_bytes: 1, .. } => 10,
+            Shape { entries: 50.., .. } if miniz => 6,
+            shape if miniz && shape.bytes() >= MIB => 10,
+            shape if buffered && shape.bytes() < MIB => 60,
+            shape if buffered && shape.bytes() <= 5 * MIB => 30,
+            Shape { entries: 50.., .. } => 10,
+            _ => 20,
+        }
+    }
+
+    fn observe(case: &Case<'_>) -> Result<Observation> {
+        usage::settle_allocator();
+        match case.setting.work {
+            // What the memory of the others is compared with.
+            Work::Archive { .. } if case.arm == "empty" => Ok(Observation::new("", Span::start().end().metrics())),
+            Work::Archive { rounds, .. } => archive(case, rounds),
+            Work::Many { archives, rounds } => several(case, archives, rounds),
+            Work::Ticker { archives } => beside_a_ticker(case, archives),
+            Work::Writes => prices::in_writes(case.arm, &Input::new(&case.setting.shape, case.seed)),
+            Work::Price(price) => prices::observe(price, case.arm, &Input::new(&case.setting.shape, case.seed)),
+        }
+    }
+
+    fn turns<'a>(case: &'a Case<'_>) -> Result<Turns<'a>> {
+        usage::settle_allocator();
+        let bench = Bench::new(case)?;
+        Ok(Box::new(move || {
+            let span = Span::start();
+            let product = bench.pass()?;
+            case.stretch(&span);
+            let seconds = span.elapsed().as_secs_f64();
+            let content = product.archive.check(&bench.input)?;
+            Ok(Turn { seconds, metrics: content.metrics().into(), digest: content.digest })
+        }))
+    }
 }
 
 /// An arm, its input and its place, ready to be worked on.

@@ -3,10 +3,8 @@
 use std::io::{self, Seek, SeekFrom, Write};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use tokio::io::{AsyncSeek, AsyncWrite};
-use tokio::time::Sleep;
 
 /// Operations that reached a sink: for a file each is a system call, and for tokio's file a trip to the blocking pool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -17,11 +15,10 @@ pub struct Operations {
 }
 
 /// A sink that counts. With `ASKS` it is the sink that is asked for the position; without, the count of bytes says it, so that a buffer need
-/// not be emptied for the question, and a pipe has an answer.
+/// not be emptied for the question.
 #[derive(Debug)]
 pub struct Counting<S, const ASKS: bool> {
     pub sink: S,
-    /// What reached it.
     pub operations: Operations,
     at: u64,
 }
@@ -32,7 +29,6 @@ pub type Counted<S> = Counting<S, true>;
 pub type Tracked<S> = Counting<S, false>;
 
 impl<S, const ASKS: bool> Counting<S, ASKS> {
-    /// Counts from zero.
     pub fn new(sink: S) -> Self {
         Counting { sink, operations: Operations::default(), at: 0 }
     }
@@ -102,49 +98,5 @@ impl<S: Unpin> AsyncSeek for Tracked<S> {
 
     fn poll_complete(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<u64>> {
         Poll::Ready(Ok(self.at))
-    }
-}
-
-/// A sink that takes its time before each write, as a remote one does: sync by sleeping, async by a timer.
-#[derive(Debug)]
-pub struct Slow {
-    pub bytes: Vec<u8>,
-    delay: Duration,
-    timer: Option<Pin<Box<Sleep>>>,
-}
-
-impl Slow {
-    /// Waits `delay` before each write.
-    pub fn new(delay: Duration) -> Self {
-        Slow { bytes: Vec::new(), delay, timer: None }
-    }
-}
-
-impl Write for Slow {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        std::thread::sleep(self.delay);
-        self.bytes.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl AsyncWrite for Slow {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let delay = self.delay;
-        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(delay)));
-        ready!(timer.as_mut().poll(context));
-        self.timer = None;
-        Poll::Ready(self.bytes.write(bytes))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
     }
 }

@@ -6,12 +6,10 @@ use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::thread::JoinHandle;
 
-use anyhow::{Result, anyhow, bail, ensure};
-use s_zip::{CompressionPolicy, InPlaceFile, ParallelOptions, ParallelZipWriter, StreamingZipWriter};
+use anyhow::{Result, bail, ensure};
+use s_zip::{CompressionPolicy, InPlaceFile, ParallelZipWriter, StreamingZipWriter};
 use tokio::io::{AsyncSeek, AsyncWrite, AsyncWriteExt};
-use tokio::net::unix::pipe::Sender;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::cases::{Arm, Drive};
@@ -20,12 +18,11 @@ use crate::input::Input;
 use crate::mirror;
 use crate::own::{self, write_entries};
 use crate::place::{Archive, Place};
-use crate::sinks::{Counted, Counting, Operations, Slow, Tracked};
+use crate::sinks::{Counted, Operations, Tracked};
 
 /// Output buffer of the buffered controls, in bytes.
 pub const BUFFER_BYTES: usize = 64 * 1024;
 
-/// One archive by a sync arm.
 fn sync_arm<S: Write + Seek + Send>(arm: Arm, input: &Input, sink: S) -> Result<S> {
     let boxed = |_| -> io::Result<Box<dyn SyncEncoder>> { Ok(Box::new(flate2_encoder())) };
     match arm {
@@ -38,7 +35,6 @@ fn sync_arm<S: Write + Seek + Send>(arm: Arm, input: &Input, sink: S) -> Result<
             write_entries!(input, published_later::StreamingZipWriter::from_writer_with_compression(sink, LEVEL)?)
         }
         Arm::Sync => mirror::write_sync(input, sink, boxed),
-        Arm::SyncStatic => mirror::write_sync(input, sink, |_| Ok(flate2_encoder())),
         Arm::SyncReused => mirror::write_sync(input, sink, |used: Option<Box<dyn SyncEncoder>>| match used {
             Some(mut encoder) => encoder.restart().map(|()| encoder),
             None => boxed(None),
@@ -52,9 +48,7 @@ fn sync_arm<S: Write + Seek + Send>(arm: Arm, input: &Input, sink: S) -> Result<
         }
         Arm::BestSync => write_entries!(input, StreamingZipWriter::from_writer_with_compression(sink, LEVEL)?),
         Arm::BestAtOnce => own::write_at_once(input, sink),
-        Arm::BestParallel => {
-            write_entries!(input, ParallelZipWriter::from_writer(sink, ParallelOptions::new().level(LEVEL))?)
-        }
+        Arm::BestParallel => write_entries!(input, ParallelZipWriter::from_writer(sink, LEVEL, None)?),
         Arm::BestConcurrent => own::write_concurrent(input, sink),
         Arm::ZipCrate => own::write_zip_crate(input, sink),
         Arm::Rawzip => own::write_rawzip(input, sink),
@@ -62,7 +56,6 @@ fn sync_arm<S: Write + Seek + Send>(arm: Arm, input: &Input, sink: S) -> Result<
     }
 }
 
-/// One archive by an async arm.
 pub async fn async_arm<S: AsyncWrite + AsyncSeek + Unpin>(arm: Arm, input: &Input, sink: S) -> Result<S> {
     let boxed = || -> Box<dyn AsyncEncoder> { Box::new(async_encoder()) };
     match arm {
@@ -105,7 +98,6 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// What `drive` needs.
     pub fn new(drive: Drive) -> Result<Self> {
         let runtime = match drive {
             Drive::MultiThread | Drive::Task => Some(Builder::new_multi_thread().enable_all().build()?),
@@ -115,7 +107,6 @@ impl Driver {
         Ok(Driver { drive, runtime })
     }
 
-    /// Runs `future` to its end.
     pub fn run<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
         match (&self.runtime, self.drive) {
             (Some(runtime), _) => runtime.block_on(future),
@@ -141,13 +132,16 @@ fn poll_to_the_end<T>(future: impl Future<Output = T>) -> T {
 #[derive(Debug)]
 pub struct Product {
     pub archive: Archive,
-    /// What reached the sink.
     pub operations: Operations,
 }
 
 impl Product {
-    fn of<S, const ASKS: bool>(sink: Counting<S, ASKS>, archive: impl FnOnce(S) -> Archive) -> Self {
-        Product { operations: sink.operations, archive: archive(sink.sink) }
+    fn in_memory(sink: Counted<Cursor<Vec<u8>>>) -> Self {
+        Product { archive: Archive::Memory(sink.sink.into_inner()), operations: sink.operations }
+    }
+
+    fn in_file(path: &Path, operations: Operations) -> Self {
+        Product { archive: Archive::File(path.to_owned()), operations }
     }
 }
 
@@ -161,23 +155,12 @@ pub fn write(arm: Arm, input: &Arc<Input>, place: Place, path: &Path, driver: &D
 }
 
 fn blocking(arm: Arm, input: &Input, place: Place, path: &Path) -> Result<Product> {
-    Ok(match place {
-        Place::Tmpfs | Place::Disk => {
-            remove(path)?;
-            let file = sync_arm(arm, input, Counted::new(File::create(path)?))?;
-            Product::of(file, |_| Archive::File(path.to_owned()))
-        }
-        Place::Memory => Product::of(sync_arm(arm, input, Counted::new(Cursor::new(Vec::new())))?, vector),
-        Place::Slow(delay) => {
-            Product::of(sync_arm(arm, input, Tracked::new(Slow::new(delay)))?, |slow| Archive::Memory(slow.bytes))
-        }
-        Place::Pipe => {
-            let (reader, sender) = pipe()?;
-            // The sink, and with it the sender, is gone after this line, which is what ends the reader.
-            let operations = sync_arm(arm, input, Tracked::new(sender))?.operations;
-            Product { archive: joined(reader)?, operations }
-        }
-    })
+    if place == Place::Memory {
+        return sync_arm(arm, input, Counted::new(Cursor::new(Vec::new()))).map(Product::in_memory);
+    }
+    remove(path)?;
+    let operations = sync_arm(arm, input, Counted::new(File::create(path)?))?.operations;
+    Ok(Product::in_file(path, operations))
 }
 
 fn awaiting(arm: Arm, input: &Input, place: Place, path: &Path, driver: &Driver) -> Result<Product> {
@@ -186,29 +169,17 @@ fn awaiting(arm: Arm, input: &Input, place: Place, path: &Path, driver: &Driver)
         "a bare loop cannot wait: this arm writes to memory only"
     );
     driver.run(async {
-        Ok(match place {
-            Place::Tmpfs | Place::Disk => {
-                // Not awaited: the published loop drops its temporary file, which removes it on the spot, sync or async.
-                remove(path)?;
-                let operations = if matches!(arm, Arm::BestAsyncInPlace | Arm::AsyncBufferedInPlace) {
-                    async_arm(arm, input, Tracked::new(InPlaceFile::create(path)?)).await?.operations
-                } else {
-                    async_arm(arm, input, Counted::new(tokio::fs::File::create(path).await?)).await?.operations
-                };
-                Product { archive: Archive::File(path.to_owned()), operations }
-            }
-            Place::Memory => Product::of(async_arm(arm, input, Counted::new(Cursor::new(Vec::new()))).await?, vector),
-            Place::Slow(delay) => {
-                let sink = async_arm(arm, input, Tracked::new(Slow::new(delay))).await?;
-                Product::of(sink, |slow| Archive::Memory(slow.bytes))
-            }
-            Place::Pipe => {
-                let (reader, sender) = pipe()?;
-                let sender = Tracked::new(Sender::from_owned_fd(sender.into())?);
-                let operations = async_arm(arm, input, sender).await?.operations;
-                Product { archive: joined(reader)?, operations }
-            }
-        })
+        if place == Place::Memory {
+            return async_arm(arm, input, Counted::new(Cursor::new(Vec::new()))).await.map(Product::in_memory);
+        }
+        // Not awaited: the published loop drops its temporary file, which removes it on the spot, sync or async.
+        remove(path)?;
+        let operations = if matches!(arm, Arm::BestAsyncInPlace | Arm::AsyncBufferedInPlace) {
+            async_arm(arm, input, Tracked::new(InPlaceFile::create(path)?)).await?.operations
+        } else {
+            async_arm(arm, input, Counted::new(tokio::fs::File::create(path).await?)).await?.operations
+        };
+        Ok(Product::in_file(path, operations))
     })
 }
 
@@ -216,25 +187,7 @@ fn in_a_task(input: Arc<Input>, place: Place, driver: &Driver) -> Result<Product
     ensure!(place == Place::Memory, "this arm writes to memory only");
     let sink = Counted::new(Cursor::new(Vec::new()));
     let task = async move { mirror::write_async(&input, sink, giving_way).await };
-    driver.run(async { Ok(Product::of(tokio::spawn(task).await??, vector)) })
-}
-
-fn vector(bytes: Cursor<Vec<u8>>) -> Archive {
-    Archive::Memory(bytes.into_inner())
-}
-
-/// A pipe, and a thread that reads what arrives.
-fn pipe() -> Result<(JoinHandle<io::Result<Vec<u8>>>, io::PipeWriter)> {
-    let (mut receiver, sender) = io::pipe()?;
-    let reader = move || {
-        let mut bytes = Vec::new();
-        io::copy(&mut receiver, &mut bytes).map(|_| bytes)
-    };
-    Ok((std::thread::spawn(reader), sender))
-}
-
-fn joined(reader: JoinHandle<io::Result<Vec<u8>>>) -> Result<Archive> {
-    Ok(Archive::Memory(reader.join().map_err(|_| anyhow!("the reader of the pipe died"))??))
+    driver.run(async { tokio::spawn(task).await?.map(Product::in_memory) })
 }
 
 fn remove(path: &Path) -> io::Result<()> {

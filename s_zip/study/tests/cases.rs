@@ -6,10 +6,11 @@ use assert_cmd::Command;
 use predicates::str::contains;
 use s_zip_study::SZip;
 use s_zip_study::cases::{Arm, Work};
-use s_zip_study::{many, prices};
+use s_zip_study::many;
+use s_zip_study::prices::{Price, TRIPS, WRITES};
 use serde_json::Value;
 use strum::VariantArray;
-use study_kit::{Profile, Study};
+use study_kit::{Profile, Study, price};
 
 const PROFILES: [Profile; 3] = [Profile::Smoke, Profile::Quick, Profile::Full];
 
@@ -38,8 +39,8 @@ fn every_name_stands_for_an_arm_and_every_arm_runs_in_smoke() {
         for arm in arms.split('~').map(|arm| arm.split('@').next().unwrap_or_default()) {
             let known = match work(scenario) {
                 Work::Many { .. } => many::parse(arm).is_ok(),
-                Work::Price(price) => prices::has(price, arm),
-                Work::Writes => prices::writes_by(arm),
+                Work::Price(Price::Trip { .. } | Price::Trips { .. }) => price::find(&TRIPS, arm).is_ok(),
+                Work::Price(Price::Write) | Work::Writes => price::find(&WRITES, arm).is_ok(),
                 _ => {
                     arm.strip_suffix("_whole").unwrap_or(arm).parse::<Arm>().is_ok() || ["empty", "idle"].contains(&arm)
                 }

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "async")]
 use s_zip::{AsyncStreamingZipWriter, CompressionPolicy};
-use s_zip::{EntryOptions, Error, Result, StreamingZipWriter, WriterOptions};
+use s_zip::{Compression, EntryOptions, Error, Result, StreamingZipWriter};
 
 #[cfg(feature = "async")]
 use super::awaited::{Awaited, POLICIES};
@@ -53,27 +53,26 @@ impl By {
         !By::all().contains(&self)
     }
 
-    pub fn open(self, sink: &Sink, options: WriterOptions) -> Box<dyn AnyWriter> {
+    pub fn open(self, sink: &Sink, compression: Compression) -> Box<dyn AnyWriter> {
         let sink = sink.clone();
         match self {
-            By::Sync => Box::new(StreamingZipWriter::from_writer_with_options(sink, options).unwrap()),
+            By::Sync => Box::new(StreamingZipWriter::from_writer_with_compression(sink, compression).unwrap()),
             #[cfg(feature = "async")]
             By::Async(policy) | By::AsyncWrite(policy) => {
-                let writer = AsyncStreamingZipWriter::from_writer_with_options(sink, options).unwrap();
+                let writer = AsyncStreamingZipWriter::from_writer_with_compression(sink, compression).unwrap();
                 let polled = matches!(self, By::AsyncWrite(_));
                 Box::new(Awaited { writer: writer.compression_policy(policy), polled })
             }
             #[cfg(feature = "parallel")]
             By::Parallel => {
-                let options = s_zip::ParallelOptions::new().jobs(std::num::NonZero::new(2).unwrap());
-                Box::new(s_zip::ParallelZipWriter::from_writer(sink, options).unwrap())
+                Box::new(s_zip::ParallelZipWriter::from_writer(sink, 6, std::num::NonZero::new(2)).unwrap())
             }
         }
     }
 
     /// The archive of `calls`.
-    pub fn write(self, options: WriterOptions, calls: &[Call]) -> Vec<u8> {
-        written(|sink| self.open(sink, options), calls)
+    pub fn write(self, compression: Compression, calls: &[Call]) -> Vec<u8> {
+        written(|sink| self.open(sink, compression), calls)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Archives as sequences of calls to a writer.
 
-use s_zip::{Compression, EntryOptions, WriterOptions};
+use s_zip::{Compression, EntryOptions};
 
 use super::forged::numbers::Numbers;
 
@@ -8,7 +8,6 @@ use super::forged::numbers::Numbers;
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub compression: Compression,
-    pub buffer_bytes: usize,
     pub items: Vec<Item>,
     pub comment: String,
 }
@@ -125,10 +124,6 @@ impl Item {
 }
 
 impl Plan {
-    pub fn options(&self) -> WriterOptions {
-        WriterOptions::new().compression(self.compression).buffer_bytes(self.buffer_bytes)
-    }
-
     /// The data of each item.
     pub fn data(&self) -> Vec<Vec<u8>> {
         self.items.iter().map(|item| item.data.bytes()).collect()
@@ -208,7 +203,7 @@ pub fn zstandard(level: u32) -> Option<Compression> {
 
 /// The calls of a plan that lives as long as the tests.
 fn calls_of(items: Vec<Item>, comment: &str) -> Vec<Call<'static>> {
-    let plan = Plan { compression: Compression::Deflate(6), buffer_bytes: 0, items, comment: comment.to_owned() };
+    let plan = Plan { compression: Compression::Deflate(6), items, comment: comment.to_owned() };
     let data = plan.data().leak();
     Box::leak(Box::new(plan)).calls(data, 0)
 }
@@ -231,7 +226,7 @@ pub fn small_mixture() -> Vec<Call<'static>> {
     calls_of(items, "the whole")
 }
 
-/// An archive of some 620 KB in few calls, so that every kind of call meets a full buffer of 64 KiB.
+/// An archive of some 800 KB in few calls, so that every kind of call meets a full buffer.
 pub fn large_mixture() -> Vec<Call<'static>> {
     let deflated = Item::new("deflated", Kind::Noise, 210_000);
     let items = vec![
@@ -239,14 +234,9 @@ pub fn large_mixture() -> Vec<Call<'static>> {
         Item { compression: Some(Compression::Deflate(0)), ..deflated },
         Item::new("folder/", Kind::Text, 0),
         Item::new("stored", Kind::Noise, 150_000).stored(),
-        Item { flushes: vec![128], ..Item::new("announced", Kind::Noise, 100_000).stored().announced() },
+        Item { flushes: vec![128], ..Item::new("announced", Kind::Noise, 300_000).stored().announced() },
         Item { whole: true, ..Item::new("whole", Kind::Noise, 150_000) },
         Item::new("last", Kind::Text, 5),
     ];
     calls_of(items, "")
-}
-
-/// The options with which the mixtures are written.
-pub fn small_buffer() -> WriterOptions {
-    WriterOptions::new().buffer_bytes(64 * 1024)
 }

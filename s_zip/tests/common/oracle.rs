@@ -48,7 +48,7 @@ pub fn check_content(plan: &Plan, data: &[Vec<u8>], archive: &Archive) {
 /// The place of sizes follows from what is known of the entry in time.
 fn check_layout(plan: &Plan, item: &Item, entry: &Entry) {
     let name = &entry.name;
-    let (buffer, len) = (plan.buffer_bytes.clamp(64 * 1024, 256 * 1024), entry.data.len());
+    let (buffer, len) = (128 * 1024, entry.data.len());
     let wanted = item.compression.unwrap_or(plan.compression);
     let promised = wanted == Compression::None && item.promises_size && item.promises_crc;
     // Three blocks are as much as a compressor may hold back.

@@ -7,7 +7,7 @@ use super::calls::{Data, Item, Kind, Plan, zstandard};
 
 /// With entries that each may have a compression of their own, and flushes.
 pub fn plan() -> impl Strategy<Value = Plan> {
-    // Lengths around the block (64 KiB) and the output buffer (64 to 256 KiB), and small ones.
+    // Lengths around the block (64 KiB) and the output buffer (128 KiB), and small ones.
     let around = |middle: usize| middle - 70..middle + 3;
     let len = prop_oneof![
         3 => Just(0_usize),
@@ -41,16 +41,13 @@ fn plan_of(
     compression: impl Strategy<Value = Compression>,
     item: impl Strategy<Value = Item>,
 ) -> impl Strategy<Value = Plan> {
-    let buffer = prop_oneof![Just(64 * 1024), Just(128 * 1024), 1..300_000_usize];
     let comment = prop::sample::select(vec!["", "all of it", "größer"]).prop_map(str::to_owned);
-    (compression, buffer, prop::collection::vec(item, 0..6), comment).prop_map(
-        |(compression, buffer_bytes, mut items, comment)| {
-            for (index, item) in items.iter_mut().enumerate() {
-                item.name.insert_str(0, &index.to_string());
-            }
-            Plan { compression, buffer_bytes, items, comment }
-        },
-    )
+    (compression, prop::collection::vec(item, 0..6), comment).prop_map(|(compression, mut items, comment)| {
+        for (index, item) in items.iter_mut().enumerate() {
+            item.name.insert_str(0, &index.to_string());
+        }
+        Plan { compression, items, comment }
+    })
 }
 
 fn item(len: impl Strategy<Value = usize>) -> impl Strategy<Value = Item> {

@@ -34,12 +34,7 @@ pub fn all() -> Vec<(&'static str, By, Plan)> {
         #[cfg(feature = "zstd")]
         ("zstd", zstd()),
     ];
-    let plan = |items, comment: &str| Plan {
-        compression: Compression::Deflate(6),
-        buffer_bytes: 128 * 1024,
-        items,
-        comment: comment.to_owned(),
-    };
+    let plan = |items, comment: &str| Plan { compression: Compression::Deflate(6), items, comment: comment.to_owned() };
     let by_sync = |(name, items)| {
         let comment = if name == "names-and-comments" { "comment of the archive: ä 漢字 🎉" } else { "" };
         (name, By::Sync, plan(items, comment))

@@ -1,18 +1,18 @@
 //! What each policy needs of its surroundings.
 
-use s_zip::{AsyncStreamingZipWriter, CompressionPolicy, EntryOptions, Error, StreamingZipWriter, WriterOptions};
+use s_zip::{AsyncStreamingZipWriter, Compression, CompressionPolicy, EntryOptions, Error, StreamingZipWriter};
 use tokio::runtime::Builder;
 
 use crate::common::any::By;
 use crate::common::awaited::{POLICIES, apply_async, run, threads};
-use crate::common::calls::{Call, noise, small_buffer, small_mixture};
+use crate::common::calls::{Call, noise, small_mixture};
 
 fn writer(policy: CompressionPolicy) -> AsyncStreamingZipWriter<Vec<u8>> {
     AsyncStreamingZipWriter::from_writer(Vec::new()).compression_policy(policy)
 }
 
 fn one_entry(data: &[u8]) -> Vec<u8> {
-    By::Sync.write(WriterOptions::new(), &[Call::Start("a".to_owned(), EntryOptions::new()), Call::Data(data)])
+    By::Sync.write(Compression::default(), &[Call::Start("a".to_owned(), EntryOptions::new()), Call::Data(data)])
 }
 
 #[test]
@@ -65,15 +65,14 @@ fn data_that_lacked_a_runtime_is_not_written_twice() {
 #[test]
 fn a_policy_works_on_what_it_needs_no_more_of() {
     async fn mixture(policy: CompressionPolicy) -> Vec<u8> {
-        let writer = AsyncStreamingZipWriter::from_writer_with_options(Vec::new(), small_buffer()).unwrap();
-        let mut writer = writer.compression_policy(policy);
+        let mut writer = writer(policy);
         for call in &small_mixture() {
             apply_async(&mut writer, call).await.unwrap();
         }
         writer.finish().await.unwrap()
     }
 
-    let wanted = By::Sync.write(small_buffer(), &small_mixture());
+    let wanted = By::Sync.write(Compression::default(), &small_mixture());
     for policy in [CompressionPolicy::Inline, CompressionPolicy::BlockInPlace] {
         assert!(run(mixture(policy)) == wanted, "{policy:?} without a runtime");
     }
@@ -93,7 +92,7 @@ fn writers_move_between_threads() {
     fn assert_send<T: Send>(_: &T) {}
     assert_send(&StreamingZipWriter::from_writer(Vec::new()));
     #[cfg(feature = "parallel")]
-    assert_send(&s_zip::ParallelZipWriter::from_writer(Vec::new(), s_zip::ParallelOptions::new()).unwrap());
+    assert_send(&s_zip::ParallelZipWriter::from_writer(Vec::new(), 6, None).unwrap());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use s_zip::{Compression, EntryOptions, Error, StreamingZipWriter, WriterOptions};
+use s_zip::{Compression, EntryOptions, Error, StreamingZipWriter};
 
 use crate::common::any::{By, assert_poisoned};
 use crate::common::calls::{Call, noise, zstandard};
@@ -63,7 +63,7 @@ fn a_broken_promise_is_an_error_and_poisons() {
         // More than a block of the parallel writer.
         let data = &noise[..if by.is_uniform() { 600_000 } else { 200_000 }];
         for mut calls in broken_calls(data, by) {
-            let mut writer = by.open(&Sink::new(Manner::GOOD), WriterOptions::new());
+            let mut writer = by.open(&Sink::new(Manner::GOOD), Compression::default());
             if by.is_uniform() {
                 // It finds out once its threads are through.
                 calls.extend((0..1000).map(|index| Call::Start(format!("{index}"), EntryOptions::new())));
@@ -84,7 +84,7 @@ fn a_broken_promise_is_an_error_and_poisons() {
 #[test]
 fn a_promise_broken_by_the_last_entry_fails_the_end() {
     for by in By::every() {
-        let mut writer = by.open(&Sink::new(Manner::GOOD), WriterOptions::new());
+        let mut writer = by.open(&Sink::new(Manner::GOOD), Compression::default());
         writer.call(&Call::Start("broken".to_owned(), EntryOptions::new().size(4))).unwrap();
         writer.call(&Call::Data(b"abc")).unwrap();
         assert_broken(&writer.end().unwrap_err());

@@ -1,7 +1,7 @@
 //! Calls that are refused: a typed error, and an archive as if they had not been made.
 
 use s_zip::name::{MAX_NAME_BYTES, MAX_PART_BYTES, check};
-use s_zip::{Compression, EntryOptions, Error, NameFault, StreamingZipWriter, WriterOptions};
+use s_zip::{Compression, EntryOptions, Error, NameFault, StreamingZipWriter};
 
 use crate::common::any::By;
 use crate::common::calls::{Call, small_mixture, zstandard};
@@ -57,12 +57,12 @@ fn a_refused_call_changes_nothing() {
     let refused = refused();
     for by in By::every() {
         let sink = Sink::new(Manner::GOOD);
-        let mut writer = by.open(&sink, WriterOptions::new());
+        let mut writer = by.open(&sink, Compression::default());
         let mut calls = small_mixture();
         if by.is_uniform() {
             calls.truncate(8);
         }
-        let wanted = by.write(WriterOptions::new(), &calls);
+        let wanted = by.write(Compression::default(), &calls);
         for (index, call) in calls.iter().enumerate() {
             writer.call(call).unwrap();
             // The first two calls make the names that others repeat; the last ones use up the name that must stay free.
@@ -102,7 +102,7 @@ fn every_fault_of_a_name_is_told_by_the_check_and_by_every_writer() {
     ];
     for by in By::every() {
         let sink = Sink::new(Manner::GOOD);
-        let mut writer = by.open(&sink, WriterOptions::new());
+        let mut writer = by.open(&sink, Compression::default());
         for (name, fault) in bad {
             assert_eq!(check(name), Err(fault), "{name:?}");
             let options = EntryOptions::new;
@@ -116,17 +116,17 @@ fn every_fault_of_a_name_is_told_by_the_check_and_by_every_writer() {
             }
         }
         writer.end().unwrap();
-        assert!(sink.bytes() == By::Sync.write(WriterOptions::new(), &[]), "{by:?}");
+        assert!(sink.bytes() == By::Sync.write(Compression::default(), &[]), "{by:?}");
     }
 }
 
 #[test]
 fn data_needs_an_entry_that_takes_it() {
     let directory = Call::Directory("a".to_owned(), EntryOptions::new());
-    let wanted = By::Sync.write(WriterOptions::new(), std::slice::from_ref(&directory));
+    let wanted = By::Sync.write(Compression::default(), std::slice::from_ref(&directory));
     for by in By::every() {
         let sink = Sink::new(Manner::GOOD);
-        let mut writer = by.open(&sink, WriterOptions::new());
+        let mut writer = by.open(&sink, Compression::default());
         for call in [&Call::Flush, &directory, &Call::Flush] {
             for data in [b"".as_slice(), b"x"] {
                 assert!(matches!(writer.call(&Call::Data(data)), Err(Error::NoEntry)), "{by:?}");

@@ -1,6 +1,6 @@
 //! How often the sink is written to, and where the buffer ends.
 
-use s_zip::{Compression, EntryOptions, WriterOptions};
+use s_zip::{Compression, EntryOptions};
 
 use crate::common::any::By;
 use crate::common::archive::parse;
@@ -12,7 +12,7 @@ fn fifty_entries_of_10_kb_take_at_most_three_writes() {
     let text = text(10_000, 5);
     for by in By::all() {
         let sink = Sink::new(Manner::GOOD);
-        let mut writer = by.open(&sink, WriterOptions::new());
+        let mut writer = by.open(&sink, Compression::default());
         for index in 0..50 {
             writer.call(&Call::Start(index.to_string(), EntryOptions::new())).unwrap();
             writer.call(&Call::Data(&text)).unwrap();
@@ -28,10 +28,10 @@ fn a_large_entry_takes_one_write_per_full_buffer_however_small_its_pieces() {
     for (len, piece) in [(3_000_000, 999), (300_000, 1)] {
         let noise = noise(len, 6);
         let start = || Call::Start("noise".to_owned(), EntryOptions::new());
-        let wanted = By::Sync.write(WriterOptions::new(), &[start(), Call::Data(&noise)]);
+        let wanted = By::Sync.write(Compression::default(), &[start(), Call::Data(&noise)]);
         for by in By::all() {
             let sink = Sink::new(Manner::GOOD);
-            let mut writer = by.open(&sink, WriterOptions::new());
+            let mut writer = by.open(&sink, Compression::default());
             writer.call(&start()).unwrap();
             noise.chunks(piece).for_each(|piece| writer.call(&Call::Data(piece)).unwrap());
             writer.end().unwrap();
@@ -57,7 +57,7 @@ fn what_the_buffer_takes_needs_no_descriptor() {
         let start = Call::Start("edge".to_owned(), EntryOptions::new().compression(compression));
         let after = Call::Start("after".to_owned(), EntryOptions::new());
         let calls = [start, Call::Data(data), after];
-        let entry = parse(&By::Sync.write(WriterOptions::new(), &calls)).entries.remove(0);
+        let entry = parse(&By::Sync.write(Compression::default(), &calls)).entries.remove(0);
         let method = if compression == Compression::None && !descriptor { 0 } else { 8 };
         assert_eq!((entry.descriptor, entry.method), (descriptor, method), "{compression:?}, {} bytes", data.len());
     }

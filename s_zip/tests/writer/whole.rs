@@ -1,6 +1,6 @@
 //! Entries added in one call.
 
-use s_zip::{Compression, EntryOptions, Error, WriterOptions};
+use s_zip::{Compression, EntryOptions, Error};
 
 use crate::common::any::By;
 use crate::common::archive::{Entry, parse};
@@ -17,14 +17,14 @@ fn stream(data: &[u8], options: EntryOptions) -> Vec<Call<'_>> {
 }
 
 fn only_entry(calls: &[Call]) -> Entry {
-    parse(&By::Sync.write(WriterOptions::new(), calls)).entries.remove(0)
+    parse(&By::Sync.write(Compression::default(), calls)).entries.remove(0)
 }
 
 #[test]
 fn no_data_follows_an_added_entry() {
     for by in By::every() {
         let sink = Sink::new(Manner::GOOD);
-        let mut writer = by.open(&sink, WriterOptions::new());
+        let mut writer = by.open(&sink, Compression::default());
         let long = vec![1; WHOLE_BYTES + 1];
         for (name, data) in [("short", b"whole".as_slice()), ("long", &long)] {
             writer.call(&Call::Add(name.to_owned(), data, EntryOptions::new())).unwrap();
@@ -41,9 +41,9 @@ fn above_the_limit_it_is_streamed() {
     let data = text(WHOLE_BYTES + 1, 1);
     for compression in [Compression::Deflate(1), Compression::None] {
         let options = || EntryOptions::new().compression(compression);
-        let wanted = By::Sync.write(WriterOptions::new(), &stream(&data, options()));
+        let wanted = By::Sync.write(Compression::default(), &stream(&data, options()));
         for by in By::all() {
-            assert!(by.write(WriterOptions::new(), &add(&data, options())) == wanted, "{by:?}");
+            assert!(by.write(Compression::default(), &add(&data, options())) == wanted, "{by:?}");
         }
         let fits = only_entry(&add(&data[1..], options()));
         assert!(fits.data == data[1..] && !fits.descriptor, "its sizes are in its local header");
