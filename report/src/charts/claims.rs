@@ -28,13 +28,12 @@ struct Line<'a> {
     view: &'a StudyView,
     claim: &'a JudgedClaim,
     label: Vec<String>,
-    forms: Vec<Found>,
+    forms: Vec<Found<'a>>,
 }
 
-struct Found {
-    /// On the scale of the estimates.
-    published: Option<Band>,
-    points: Vec<(f64, Verdict)>,
+/// A row per host, and what is said of them in lines.
+struct Found<'a> {
+    rows: Vec<&'a Row>,
     said: Vec<String>,
 }
 
@@ -48,7 +47,7 @@ impl Line<'_> {
     }
 
     fn published(&self) -> Option<Band> {
-        self.forms.iter().find_map(|found| found.published)
+        self.forms.iter().find_map(|found| figures::published_on_scale(found.rows[0]))
     }
 }
 
@@ -77,7 +76,8 @@ pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> 
     let top = legend(&mut canvas, y) + 8.0;
     // It holds 1, every estimate and every published figure.
     let published = lines.iter().filter_map(Line::published).flat_map(|Band { lo, hi }| [lo, hi]);
-    let points = lines.iter().flat_map(|line| &line.forms).flat_map(|found| &found.points).map(|(point, _)| *point);
+    let rows = lines.iter().flat_map(|line| &line.forms).flat_map(|found| &found.rows);
+    let points = rows.filter_map(|row| Some(row.estimate?.point));
     let ends = points.chain(published).chain([1.0]).filter(|end| end.is_finite() && *end > 0.0);
     let axis = Shown { words: String::new(), unit: "", log: true, values: ends.collect() }.axis(LEFT, RIGHT);
     let of_studies = || lines.chunk_by(|a, b| a.view.judged.study == b.view.judged.study);
@@ -116,19 +116,17 @@ pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> 
 }
 
 /// The setting that decides a form, if it is a ratio: of several the one with the verdict of here.
-fn found(view: &StudyView, claim: &JudgedClaim, form: Form) -> Option<Found> {
+fn found<'a>(view: &'a StudyView, claim: &JudgedClaim, form: Form) -> Option<Found<'a>> {
     let has_point = |row: &Row| row.estimate.is_some_and(|of| of.point.is_finite() && of.point > 0.0);
     let is_drawn = |row: &&Row| matches!(row.scale, Scale::Ratio { .. }) && has_point(row);
     let settings = view.deciding_settings(&claim.id, form).into_iter();
     let settings = settings.map(|rows| rows.into_iter().map(|(_, row)| row).filter(is_drawn).collect());
-    let settings: Vec<Vec<&Row>> = settings.filter(|rows: &Vec<&Row>| !rows.is_empty()).collect();
+    let mut settings: Vec<Vec<&Row>> = settings.filter(|rows: &Vec<&Row>| !rows.is_empty()).collect();
     let decides = claim.form(form).as_ref().ok()?.deciding_row();
-    let decides = |rows: &&Vec<&Row>| decides.is_some_and(|row| rows[0].is_same(row));
-    let rows = settings.iter().find(decides).or(settings.first())?;
-    let said = format!("{} {}", form.in_words(), figures::range(rows)?);
-    let said = wrap(&said, SMALL, WIDTH - PADDING - RIGHT - 14.0);
-    let points = rows.iter().filter_map(|row| Some((row.estimate?.point, row.verdict))).collect();
-    Some(Found { published: figures::published_on_scale(rows[0]), points, said })
+    settings.sort_by_key(|rows| !decides.is_some_and(|row| rows[0].is_same(row)));
+    let rows = settings.into_iter().next()?;
+    let said = format!("{} {}", form.in_words(), figures::range(&rows)?);
+    Some(Found { said: wrap(&said, SMALL, WIDTH - PADDING - RIGHT - 14.0), rows })
 }
 
 fn legend(canvas: &mut Canvas, y: f64) -> f64 {
@@ -172,9 +170,9 @@ fn draw_line(canvas: &mut Canvas, line: &Line, mut y: f64, axis: &Axis) {
         (None, _) => {}
     }
     for found in &line.forms {
-        for (point, verdict) in &found.points {
-            let (mark, color) = look(*verdict);
-            canvas.estimate((axis.at(*point), y + height(&found.said) / 2.0), mark, color);
+        for (point, verdict) in found.rows.iter().filter_map(|row| Some((row.estimate?.point, row.verdict))) {
+            let (mark, color) = look(verdict);
+            canvas.estimate((axis.at(point), y + height(&found.said) / 2.0), mark, color);
         }
         write(canvas, (RIGHT + 14.0, y), &found.said, Style::NOTE);
         y += height(&found.said);

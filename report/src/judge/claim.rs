@@ -103,8 +103,11 @@ fn judge_part(round: &Round, part: &Part) -> Judged {
     } else if let Some(reason) = nothing_to_explain(round, part) {
         (Verdict::Unclear, reason)
     } else {
-        let lacks_floor = || lacks_floor(round, part).filter(|_| decided == Verdict::Unclear);
-        (decided, too_short.or_else(lacks_floor).unwrap_or_default())
+        // A scenario may have too few A/A pairs for a floor.
+        let lacks_floor = |scenario: &String| no_floor(copies(round, part, scenario).len());
+        let mut scenarios = round.scenarios(&part.quantity).iter();
+        let open = || scenarios.find_map(lacks_floor).filter(|_| part.has_floor() && decided == Verdict::Unclear);
+        (decided, too_short.or_else(open).unwrap_or_default())
     };
     let causes = part.causes.iter().map(|cause| judge_cause(round, part, cause)).collect();
     Judged { rows, verdict, reason, causes, ..Judged::default() }
@@ -118,12 +121,6 @@ fn too_short(round: &Round, quantity: &Quantity) -> Option<String> {
     let is_short = quantity.metric == "process_s" && !quantity.is_duet() && shortest < SHORTEST_PROCESS_S;
     let why = "its start is part of what is timed";
     is_short.then(|| format!("a process took {shortest:.3} s; under {SHORTEST_PROCESS_S} s {why}"))
-}
-
-/// Why a test that needs a floor stays open: a scenario of it has too few A/A pairs for a floor.
-fn lacks_floor(round: &Round, part: &Part) -> Option<String> {
-    let mut scenarios = round.scenarios(&part.quantity).iter().filter(|_| part.has_floor());
-    scenarios.find_map(|scenario| no_floor(copies(round, part, scenario).len()))
 }
 
 /// Why a test must not be believed: a control or the replicate failed.

@@ -215,11 +215,10 @@ pub fn what(scale: &Scale) -> String {
 /// The whole figure of a row: "+31 % (+28 to +35), n = 12; 1.75 s against 1.33 s"; `None` without an estimate.
 pub fn figure(row: &Row) -> Option<String> {
     let estimate = row.estimate.as_ref()?;
-    let failed = if row.failed > 0 { format!("; {}", failed(row.failed)) } else { String::new() };
     // A value is its own median, and those of one scenario say nothing of a slope.
     let has_sides = !matches!(row.scale, Scale::Value { .. } | Scale::Slope { .. }) && !row.sides.is_empty();
     let sides = if has_sides { format!("; {}", sides(row)) } else { String::new() };
-    Some(format!("{}, {}{sides}{failed}", short(row)?, sample_size(estimate)))
+    Some(format!("{}, {}{sides}{}", short(row)?, sample_size(estimate), failed(row)))
 }
 
 /// The figure with its interval; of an outcome "8 of 8 blocks".
@@ -240,6 +239,11 @@ pub fn sides(row: &Row) -> String {
         [a, b] => format!("{} against {}", side_value(a), side_value(b)),
         _ => named_sides(row),
     }
+}
+
+/// "; 1 failed run", "; 3 failed runs"; empty without any.
+pub fn failed(Row { failed, .. }: &Row) -> String {
+    if *failed == 0 { String::new() } else { format!("; {}", fmt::plural(*failed, "failed run", "failed runs")) }
 }
 
 /// "n = 12", or that there is one run, or too few for an interval.
@@ -284,10 +288,6 @@ pub fn floor(row: &Row) -> String {
 /// 0.039 is "96.1 %"; `None` for a single figure.
 pub fn coverage(estimate: &Estimate) -> Option<String> {
     has_interval(estimate).then(|| fmt::percent(1.0 - estimate.level))
-}
-
-pub fn failed(count: usize) -> String {
-    fmt::plural(count, "failed run", "failed runs")
 }
 
 /// "holds on 3 of 3, 1 unclear": a verdict over hosts.

@@ -14,7 +14,6 @@ pub struct Calibrated {
     pub control: String,
     pub scenarios: Vec<String>,
     pub blocks: usize,
-    /// Trials that could be judged.
     pub trials: usize,
     /// Trials whose interval leaves out that there is no difference.
     pub misses: usize,
@@ -43,7 +42,6 @@ pub enum Scale {
     Blocks { criterion: String },
 }
 
-/// From where to where a slope goes, in the unit of its x.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Range {
     pub metric: String,
@@ -161,7 +159,6 @@ pub type JudgedClaim = Claim<JudgedForm>;
 /// What was found of a claim in one form, or why that makes no sense.
 pub type JudgedForm = Result<Judged, String>;
 
-/// A verdict with its evidence.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Judged {
     /// One row per part and scenario; of `every` a pooled one before them.

@@ -187,11 +187,8 @@ impl JudgedMap {
 
     /// "12 to 45 µs", "less than 10 µs", "20 ms to more than 100 ms".
     fn range(&self, place: usize) -> Option<String> {
-        let found = |on: &OnHost| {
-            let crossed = on.crossings.get(place)?;
-            Some((crossed.measured?.point, crossed.ends))
-        };
-        self.in_words(self.hosts.iter().filter_map(found).collect())
+        let crossed = self.hosts.iter().filter_map(|on| on.crossings.get(place));
+        self.in_words(crossed.filter_map(|crossed| Some((crossed.measured?.point, crossed.ends))).collect())
     }
 
     /// "45 µs (41 µs to 52 µs), by the rule 50 µs".

@@ -8,7 +8,6 @@ use crate::folder::Folder;
 use crate::folder::host;
 use crate::folder::machine::Machine;
 
-/// What is shown of a study.
 #[derive(Debug)]
 pub struct Shown<'a> {
     pub study: &'a str,

@@ -44,14 +44,12 @@ fn row(round: &Round, part: &Part, (x, aim): (&str, Aim), cases: &[String]) -> (
     let lacks_x = || (points.len() < scenarios.len() && scenarios.iter().any(ran)).then(|| x.to_owned());
     let missing = unread.or_else(lacks_x).filter(|_| slopes.is_empty());
     let estimate = estimate(&slopes, CONFIDENCE);
-    let xs = || points.iter().map(|point| point.x);
-    let (from, to) = (xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max));
+    let least = points.iter().min_by(|a, b| a.x.total_cmp(&b.x));
+    let most = points.iter().rev().max_by(|a, b| a.x.total_cmp(&b.x));
+    let (from, to) = (least.map_or(f64::INFINITY, |end| end.x), most.map_or(f64::NEG_INFINITY, |end| end.x));
     let margin = slope::margin_over((from, to), part.margin);
-    let level = |end: f64| {
-        let point = points.iter().find(|point| point.x.to_bits() == end.to_bits())?;
-        Some(ratio_estimate(&point.logs, CONFIDENCE)?.point)
-    };
-    let levels = || quantity.is_ratio().then_some(([level(from)?, level(to)?], part.unit));
+    let level = |end: Option<&Point>| Some(ratio_estimate(&end?.logs, CONFIDENCE)?.point);
+    let levels = || quantity.is_ratio().then_some(([level(least)?, level(most)?], part.unit));
     let is_direction = matches!(aim, Aim::Direction(_));
     let range = is_direction.then(|| Range { metric: x.to_owned(), from, to, levels: levels() });
     let row = Row {

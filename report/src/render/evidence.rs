@@ -146,7 +146,7 @@ fn blocks(row: &Row) -> String {
         Some(coverage) => format!("{} ({coverage})", estimate.n),
         None => figures::sample_size(estimate),
     });
-    if row.failed == 0 { count } else { format!("{count}; {}", figures::failed(row.failed)) }
+    count + &figures::failed(row)
 }
 
 fn causes(view: &StudyView, label: &str, (id, form): (&str, Form)) -> String {

@@ -17,7 +17,9 @@ pub fn page(studies: &[StudyView]) -> String {
     let (mut same, mut differing) = (Table::new(" | Value"), Table::new(" | Study | Value"));
     for name in names {
         let shown = |view: &StudyView| printed(&view.machine, name);
-        let mut label = in_words(name);
+        let unit = fmt::unit_of(name);
+        let stem = if matches!(unit, "kib" | "bytes" | "percent") { name.trim_end_matches(unit) } else { name };
+        let mut label = cell(&stem.trim_end_matches('_').replace('_', " "));
         if studies.iter().all(|view| shown(view) == shown(&studies[0])) {
             same.row([label, shown(&studies[0])]);
             continue;
@@ -30,12 +32,6 @@ pub fn page(studies: &[StudyView]) -> String {
     let differing = differing.below("What differs from study to study:\n\n");
     let known = format!("## What is known of the newest rounds\n\n{}{differing}", same.below(""));
     format!("{GENERATED}\n# Machines\n\n{}{known}", hosts(studies))
-}
-
-fn in_words(name: &str) -> String {
-    let unit = fmt::unit_of(name);
-    let stem = if matches!(unit, "kib" | "bytes" | "percent") { name.trim_end_matches(unit) } else { name };
-    cell(stem.trim_end_matches('_').replace('_', " ").as_str())
 }
 
 /// A value as a cell; what could not be read gives its reason.
