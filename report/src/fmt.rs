@@ -1,19 +1,15 @@
 //! Numbers as a reader wants them: sensible digits, units that fit the size, never a raw float.
 
-/// Units of time in seconds, the largest first.
+/// Units of time in seconds and of size in bytes, the largest first.
 const TIMES: [(f64, &str); 4] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];
-/// Units of size in bytes, the largest first.
 const SIZES: [(f64, &str); 4] = [(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB"), (1.0, "B")];
 
 /// The suffix of a metric's name that is its unit: `work_s` gives `s`, `rows_per_s` gives `per_s`; empty if it has none.
 /// Of rates, megabytes per second have a unit of their own, since "1,270/s" would not say of what.
 pub fn unit_of(metric: &str) -> &'static str {
-    const SUFFIXES: [&str; 11] =
-        ["mb_per_s", "per_s", "percent", "ratio", "count", "bytes", "kib", "ms", "us", "ns", "s"];
-    SUFFIXES
-        .into_iter()
-        .find(|suffix| metric.strip_suffix(suffix).is_some_and(|stem| stem.is_empty() || stem.ends_with('_')))
-        .unwrap_or("")
+    const UNITS: [&str; 11] = ["mb_per_s", "per_s", "percent", "ratio", "count", "bytes", "kib", "ms", "us", "ns", "s"];
+    let is_of = |unit: &&str| metric.strip_suffix(unit).is_some_and(|stem| stem.is_empty() || stem.ends_with('_'));
+    UNITS.into_iter().find(is_of).unwrap_or("")
 }
 
 /// `text` with a capital at its beginning.
@@ -25,16 +21,15 @@ pub fn capitalized(text: &str) -> String {
 /// A metric in words, without its unit: `work_s` is "work time", `minor_faults_count` is "minor faults".
 pub fn metric_in_words(metric: &str) -> String {
     let unit = unit_of(metric);
-    let stem = metric.strip_suffix(unit).unwrap_or(metric).trim_end_matches('_').replace('_', " ");
-    let stem = stem.replace("rss", "RSS");
+    let stem =
+        metric.strip_suffix(unit).unwrap_or(metric).trim_end_matches('_').replace('_', " ").replace("rss", "RSS");
     match (unit, stem.as_str()) {
         ("s", "process") => "process wall time".to_owned(),
         ("s", "cpu") => "processor time".to_owned(),
         ("s", "core" | "thread") => format!("time of all {stem}s"),
         ("s", "work" | "wall" | "user" | "system") => format!("{stem} time"),
-        ("mb_per_s", of) => {
-            format!("{} throughput", of.trim_end_matches("throughput").trim_end()).trim_start().to_owned()
-        }
+        ("mb_per_s", "") => "throughput".to_owned(),
+        ("mb_per_s", of) if !of.ends_with("throughput") => format!("{of} throughput"),
         ("per_s", _) => format!("{stem} per second"),
         ("percent", _) => format!("{stem} (percent)"),
         ("ratio", _) => format!("{stem} ratio"),
@@ -43,7 +38,7 @@ pub fn metric_in_words(metric: &str) -> String {
 }
 
 /// The printed unit that fits a value of `like` (in the stored unit `unit`), so that a row of values can share one: what a value is divided by
-/// to be in it, and what stands behind the number, for example `(1e-3, "ms")`; nothing does behind plain counts.
+/// to be in it, and what stands behind the number, for example `(1e-3, "ms")`.
 pub fn unit_for(unit: &str, like: f64) -> (f64, &str) {
     let Some((ladder, stored)) = ladder(unit) else { return (1.0, symbol_of(unit)) };
     let size = (like * stored).abs();
@@ -76,7 +71,7 @@ pub fn conversion(unit: &str, other: &str) -> Option<f64> {
     }
 }
 
-/// What stands behind a number of a stored unit that has no larger or smaller ones: `count` nothing, `per_s` "/s", `mb_per_s` "MB/s", others as given.
+/// What stands behind a number of a stored unit that has no larger or smaller ones.
 pub fn symbol_of(unit: &str) -> &str {
     match unit {
         "count" | "ratio" => "",
@@ -92,8 +87,7 @@ pub fn value(x: f64, unit: &str) -> String {
     let (divisor, symbol) = unit_for(unit, x);
     // A whole number is printed as one, unless it is too long to be read.
     let is_whole = symbol.is_empty() && x.fract() == 0.0 && x.abs() < 1e12;
-    let digits = if is_whole { decimals(x, 0) } else { number(x / divisor, 3) };
-    join(&digits, symbol)
+    join(&if is_whole { decimals(x, 0) } else { number(x / divisor, 3) }, symbol)
 }
 
 /// The same of a round value, without trailing zeros: `(10.0, "ms")` is "10 ms".
@@ -118,7 +112,7 @@ fn needs_power(x: f64) -> bool {
     x != 0.0 && x.is_finite() && !(1e-6..1e12).contains(&x.abs())
 }
 
-/// Decimal places that give `x` that many significant digits, never negative and at most 9.
+/// Decimal places that give `x` that many significant digits, at most 9.
 pub fn places(x: f64, significant: usize) -> usize {
     if !x.is_finite() || x == 0.0 {
         return 0;
@@ -132,19 +126,16 @@ pub fn places(x: f64, significant: usize) -> usize {
 
 /// A number with a fixed count of decimal places and thousands separators.
 pub fn decimals(x: f64, places: usize) -> String {
-    if x.is_nan() {
-        return "not a number".to_owned();
-    }
-    if x.is_infinite() {
-        return if x > 0.0 { "∞".to_owned() } else { "−∞".to_owned() };
+    if !x.is_finite() {
+        let name = if x > 0.0 { "∞" } else { "−∞" };
+        return if x.is_nan() { "not a number" } else { name }.to_owned();
     }
     if x.abs() >= 1e15 {
         return scientific(x, 3);
     }
     let text = format!("{:.places$}", x.abs());
     let (whole, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
-    let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-    let mut grouped = String::from(if x < 0.0 && !is_zero { "−" } else { "" });
+    let mut grouped = String::from(if x < 0.0 && !is_zero(&text) { "−" } else { "" });
     for (position, digit) in whole.char_indices() {
         if position > 0 && (whole.len() - position).is_multiple_of(3) {
             grouped.push(',');
@@ -154,12 +145,14 @@ pub fn decimals(x: f64, places: usize) -> String {
     grouped + fraction
 }
 
+/// Whether printed digits show nothing of a number, which then has no sign.
+pub fn is_zero(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b'0' | b'.'))
+}
+
 /// A round number without trailing zeros: 0.50 is "0.5", 100000 is "100,000".
 pub fn plain(x: f64) -> String {
-    if needs_power(x) {
-        return scientific(x, 1);
-    }
-    match decimals(x, places(x, 4)) {
+    match if needs_power(x) { scientific(x, 1) } else { decimals(x, places(x, 4)) } {
         text if text.contains('.') => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         text => text,
     }
@@ -167,8 +160,7 @@ pub fn plain(x: f64) -> String {
 
 /// A number rounded to so many significant digits: 219.3 (2) is "220", 1.64 (2) is "1.6".
 pub fn rounded(x: f64, significant: usize) -> String {
-    let digits = format!("{:.*e}", significant.saturating_sub(1), x);
-    plain(digits.parse().unwrap_or(x))
+    plain(format!("{:.*e}", significant.saturating_sub(1), x).parse().unwrap_or(x))
 }
 
 /// `1.23 × 10^15`, for what no separator makes readable.
@@ -187,17 +179,11 @@ pub fn percent(fraction: f64) -> String {
     format!("{} %", decimals(x, places))
 }
 
-/// A number with so many decimals, in powers of ten where these would show nothing of it.
-pub fn decimals_or_power(x: f64, places: usize) -> String {
-    if x != 0.0 && x.is_finite() && (x.abs() >= 1e12 || places > 6) { number(x, 3) } else { decimals(x, places) }
-}
-
 /// A change as a signed percentage: 1.187 is "+18.7 %", 0.9 is "−10.0 %".
 pub fn change(ratio: f64) -> String {
     let x = (ratio - 1.0) * 100.0;
-    let places = usize::from(x.abs() < 100.0);
     let sign = if x > 0.0 { "+" } else { "" };
-    format!("{sign}{} %", decimals(x, places))
+    format!("{sign}{} %", decimals(x, usize::from(x.abs() < 100.0)))
 }
 
 /// Seconds of a whole measurement: "42 s", "3 min 20 s", "2 h 5 min".

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use self::judged::{JudgedGoal, JudgedStudy};
-use crate::claims::Claims;
+use self::judged::{JudgedGoal, JudgedStudy, Row, Verdict};
+use crate::claims::{Claims, Goal, Of, rules};
 
 mod calibration;
 mod claim;
 mod control;
 pub mod figures;
-mod goal;
 pub mod judged;
 pub mod maps;
 mod mirror;
@@ -38,13 +37,29 @@ fn newest<'a, K: Ord, T>(
     rounds.iter().filter_map(unknown).collect()
 }
 
-/// Judges the goals of `claims`, each by the newest of the `rounds` of any host that measured it.
+/// Judges our own aims, each by the newest of the `rounds` of any host that measured it: one holds if the whole interval keeps the bound.
 pub fn goals(claims: &Claims, rounds: &[&Round]) -> Vec<JudgedGoal> {
-    claims.goals.iter().map(|goal| goal::judge(rounds, goal)).collect()
+    let judge = |goal: &Goal| {
+        let in_round = |round: &&Round| {
+            let own = &round.claims.goals.iter().find(|own| own.id == goal.id)?.quantity;
+            let row = |scenario: &String| {
+                let row = round.row(own, scenario);
+                Row { verdict: row.estimate.map_or(Verdict::NotTested, |of| rules::value(&of, goal.bound)), ..row }
+            };
+            let rows: Vec<Row> = round.asked(own).iter().map(row).collect();
+            (!rows.is_empty()).then_some(rows)
+        };
+        let rows = rounds.iter().find_map(in_round).unwrap_or_default();
+        let unit = if let Of::Value { unit, .. } = &goal.quantity.of { unit } else { "" };
+        let (sign, _, limit) = goal.bound.limit();
+        let (id, text, bound) = (goal.id.clone(), goal.text.clone(), format!("{sign} {limit} {unit}"));
+        let verdict = rules::together(rows.iter().map(|row| row.verdict));
+        JudgedGoal { id, text, bound: bound.trim_end().to_owned(), verdict, rows }
+    };
+    claims.goals.iter().map(judge).collect()
 }
 
-/// Judges `claims` on one host by its `rounds`, the newest first: of each question the newest round that asked it decides. The rounds of all hosts
-/// that are `mirrored` say whether the mirrors are to be believed. What the folder of the newest round says of itself is left empty, and so are goals.
+/// Judges `claims` on one host by its `rounds`, the newest first; those of all hosts that are `mirrored` say whether the mirrors are to be believed.
 pub fn study(claims: &Claims, rounds: &[&Round], mirrored: &[&Round]) -> JudgedStudy {
     let Some(newest) = rounds.first() else { return JudgedStudy::default() };
     JudgedStudy {

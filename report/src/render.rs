@@ -1,17 +1,13 @@
 //! The pages as a pure function of what was judged: nothing is decided here, and the same input gives the same bytes.
 //!
-//! - `markdown`: escaped text and tables; `parts`: what several pages print;
-//! - REPORT.md: `report`;
-//! - docs/evidence/: `evidence` of each study, `trust`, `machines`, and `verdicts` for other programs;
-//! - `prices`: what one handoff costs, on most of them; `rule`: what that predicts; `maps`: what designs cost around the published settings;
-//! - blocks of other documents: `answers`. What a terminal shows is beside what the pages do.
+//! `report` is REPORT.md; `evidence` of each study, `trust`, `machines` are docs/evidence/; `answers` has the blocks of other documents. What a
+//! terminal shows is beside what the pages do.
 
 mod answers;
 mod evidence;
 mod machines;
 mod maps;
 mod markdown;
-mod parts;
 mod prices;
 mod report;
 mod rule;
@@ -25,7 +21,7 @@ use crate::page::view::StudyView;
 
 pub use answers::{goals_in_text, in_text as answers_in_text};
 pub use maps::in_text as maps_in_text;
-pub use parts::EVIDENCE;
+pub use markdown::EVIDENCE;
 pub use prices::in_text as prices_in_text;
 pub use verdicts::{in_words as claim_in_words, verdicts_json};
 
@@ -36,16 +32,14 @@ pub const REPORT: &str = "REPORT.md";
 
 /// Every page over the studies that have been measured, by its path from the root.
 pub fn pages(studies: &[StudyView]) -> BTreeMap<String, String> {
-    // A page ends with one line break.
-    let page = |path: String, text: String| (path, text.trim_end().to_owned() + "\n");
-    let evidence = |name: &str, text| page(format!("{EVIDENCE}{name}.md"), text);
-    let of_study = |view: &StudyView| evidence(&view.judged.study, evidence::page(studies, view));
-    let own = studies.iter().map(of_study);
-    let (trust, machines) = (trust::page(studies), machines::page(studies));
-    [page(REPORT.to_owned(), report::page(studies)), evidence("TRUST", trust), evidence("MACHINES", machines)]
-        .into_iter()
-        .chain(own)
-        .collect()
+    let place = |name: &str| format!("{EVIDENCE}{name}.md");
+    let mut pages = BTreeMap::from([
+        (REPORT.to_owned(), report::page(studies)),
+        (place("TRUST"), trust::page(studies)),
+        (place("MACHINES"), machines::page(studies)),
+    ]);
+    pages.extend(studies.iter().map(|view| (place(&view.judged.study), evidence::page(view))));
+    pages.into_iter().map(|(path, page)| (path, format!("{}\n", page.trim_end()))).collect()
 }
 
 /// What stands between the marks of other documents, by name: `answers`, `prices`, `why`, and `goals-STUDY` for each study with goals.

@@ -17,9 +17,7 @@ pub const CONFIDENCE: f64 = 0.95;
 /// Confidence of the interval that must lie at a planted size: a true one may miss it once in a hundred runs, not in twenty.
 pub const PLANTED_CONFIDENCE: f64 = 0.99;
 
-/// The median; the mean of the middle two if their number is even, which is not a number between opposite infinities; `None` of nothing.
-///
-/// Selected and not sorted for: floors take thousands.
+/// The median: of an even number the mean of the middle two, not a number between opposite infinities. Floors take thousands: it is not sorted for.
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     if values.is_empty() {
         return None;
@@ -33,9 +31,6 @@ pub fn median(mut values: Vec<f64>) -> Option<f64> {
 }
 
 /// The smallest of the values that a share of all (0 to 1) does not exceed.
-///
-/// # Panics
-/// Of no values.
 pub fn reached_by(share: f64, mut values: Vec<f64>) -> f64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small index")]
     let place = (share * values.len() as f64).ceil() as usize - 1;

@@ -1,8 +1,8 @@
 //! A mirror and the authors' own code: do both show the same effect?
 
-use report::judge::judged::MirrorState::{Agrees, CouldNotTell, Disagrees};
+use report::judge::judged::Verdict::{DoesNotHold as Disagrees, Holds as Agrees, Unclear as CouldNotTell};
 use report::judge::judged::Verdict::{Holds, Unclear};
-use report::judge::judged::{Judged, JudgedStudy, MirrorState};
+use report::judge::judged::{Judged, JudgedStudy, Verdict};
 use report::judge::{self, Round};
 use samples::{RATIO, Samples, fair, near, parsed, ratio_of, refused};
 
@@ -23,8 +23,8 @@ fn as_published(study: &JudgedStudy) -> &Judged {
     study.claims[0].published.as_ref().expect("the form is judged")
 }
 
-fn states(study: &JudgedStudy) -> Vec<MirrorState> {
-    as_published(study).mirrors.iter().map(|mirror| mirror.state).collect()
+fn states(study: &JudgedStudy) -> Vec<Verdict> {
+    as_published(study).mirrors.iter().map(|mirror| mirror.agrees).collect()
 }
 
 /// A claim whose mirror is compared over `t` in rounds of the authors' code alone.

@@ -1,37 +1,25 @@
 //! A card to draw on, only as large as its content: light on a light page and dark on a dark one.
 
-use svg::node::element::{Description, Element, Group, Text, Title};
-use svg::{Document, Node};
-
 use crate::fmt;
 
 /// Width of every chart in pixels: text stays readable where a page gives it 600.
 pub const WIDTH: f64 = 780.0;
-/// Free space around the content of a card.
 pub const PADDING: f64 = 20.0;
-/// Ordinary text; 12 px and more stays readable when the page scales the picture down a little.
+/// Ordinary text, and ticks and notes; 12 px and more stays readable when the page scales the picture down a little.
 pub const TEXT: f64 = 13.0;
-/// Ticks and notes.
 pub const SMALL: f64 = 12.0;
-/// The heading of a chart.
 const HEADING: f64 = 16.0;
 
 /// A color on a light page, and on a dark one. Of the arms they are those of Okabe and Ito.
 pub type Color = (&'static str, &'static str);
 
-/// Ink for text.
 pub const INK: Color = ("#1f2328", "#e6edf3");
-/// Ink for what explains.
 pub const MUTED: Color = ("#57606a", "#9198a1");
-/// Lines of axes and grids.
+/// Lines of axes and grids, what is as claimed and what is not, a published range, what stands for a published figure.
 pub const GRID: Color = ("#d8dee4", "#30363d");
-/// What is as claimed.
 pub const YES: Color = ("#0072b2", "#58a6ff");
-/// What is not.
 pub const NO: Color = ("#c04000", "#f0883e");
-/// A published range.
 pub const CLAIMED: Color = ("#e6dcf5", "#2d2440");
-/// What stands for a published figure.
 pub const PUBLISHED: Color = ("#8250df", "#b083f0");
 const CARD: Color = ("#ffffff", "#0d1117");
 const ASYNC: Color = YES;
@@ -48,9 +36,8 @@ pub const LINES: [Color; 8] = [CONTROL, OTHER, ASYNC, SYNC, BEST, GOLD, TEAL, IN
 
 /// The style sheet of a dark page. Every shape has its color as an attribute, for whoever knows no style sheets.
 fn dark() -> String {
-    let rule =
-        |(light, dark): &Color| format!("[fill=\"{light}\"]{{fill:{dark}}}[stroke=\"{light}\"]{{stroke:{dark}}}");
-    format!("@media(prefers-color-scheme:dark){{{}}}", ALL.iter().map(rule).collect::<String>())
+    let rule = |(light, dark)| format!(r#"[fill="{light}"]{{fill:{dark}}}[stroke="{light}"]{{stroke:{dark}}}"#);
+    format!("@media(prefers-color-scheme:dark){{{}}}", ALL.map(rule).concat())
 }
 
 /// Which arms have a color, by how their names begin: async blue, sync orange, the best green. All others are controls, which are grey, and
@@ -63,37 +50,31 @@ const ARMS: [(Color, &[&str]); 5] = [
     (OTHER, &["spawn_blocking", "pool", "pyarrow"]),
 ];
 
-/// The color of an arm, the same in every chart.
 pub fn color(arm: &str) -> Color {
-    let begins = |begin: &&str| arm.starts_with(begin);
-    ARMS.into_iter().find(|(_, names)| names.iter().any(begins)).map_or(CONTROL, |(color, _)| color)
+    let begins = |(_, names): &(Color, &[&str])| names.iter().any(|begin| arm.starts_with(begin));
+    ARMS.into_iter().find(begins).map_or(CONTROL, |(color, _)| color)
 }
 
-/// Where a text stands relative to its point, but for one that starts there.
+/// Where a text stands relative to its point, if it does not start there.
 pub const MIDDLE: &str = "middle";
 pub const END: &str = "end";
 
-/// How a text looks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
     pub size: f64,
     pub fill: Color,
     pub anchor: &'static str,
-    /// Further attributes.
-    pub more: &'static [(&'static str, &'static str)],
+    /// Further attributes: of those that a text has, they stand behind the size.
+    pub more: &'static str,
 }
 
-/// Heavier letters.
-pub const BOLD: &[(&str, &str)] = &[("font-weight", "600")];
+pub const BOLD: &str = r#" font-weight="600""#;
 /// An edge in the color of the card, which keeps a text apart from the lines that it stands among.
-pub const EDGE: &[(&str, &str)] = &[("stroke", CARD.0), ("stroke-width", "4"), ("paint-order", "stroke")];
+pub const EDGE: &str = r##" paint-order="stroke" stroke="#ffffff" stroke-width="4""##;
 
 impl Style {
-    /// Ordinary text from its point on.
-    pub const PLAIN: Self = Self { size: TEXT, fill: INK, anchor: "start", more: &[] };
-    /// The same in grey.
+    pub const PLAIN: Self = Self { size: TEXT, fill: INK, anchor: "start", more: "" };
     pub const QUIET: Self = Self { fill: MUTED, ..Self::PLAIN };
-    /// Small grey text from its point on.
     pub const NOTE: Self = Self { size: SMALL, ..Self::QUIET };
 }
 
@@ -118,119 +99,99 @@ pub fn dash(position: usize) -> &'static str {
     ["", "8 4", "2 3", "10 3 2 3", "5 2", "14 4"][position % 6]
 }
 
-/// A drawing under way.
 #[derive(Debug, Default)]
 pub struct Canvas {
-    content: Group,
+    content: String,
 }
 
 impl Canvas {
-    /// Text at a baseline point.
-    pub fn text(&mut self, x: f64, y: f64, text: &str, style: Style) {
-        let look = [&[("fill", style.fill.0), ("text-anchor", style.anchor)], style.more].concat();
-        self.add(Text::new(readable(text)), &[("x", x), ("y", y), ("font-size", style.size)], &look);
+    fn add(&mut self, element: &str) {
+        self.content.extend([element, "\n"]);
     }
 
-    /// A straight line, `width` pixels wide.
-    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: Color, width: f64) {
-        let ends = [("x1", from.0), ("y1", from.1), ("x2", to.0), ("y2", to.1), ("stroke-width", width)];
-        self.add(Element::new("line"), &ends, &[("stroke", stroke.0)]);
+    pub fn text(&mut self, x: f64, y: f64, text: &str, Style { size, fill: (fill, _), anchor, more }: Style) {
+        let [x, y, size] = [x, y, size].map(px);
+        let look = format!(r#"fill="{fill}" font-size="{size}"{more} text-anchor="{anchor}" x="{x}" y="{y}""#);
+        self.add(&format!("<text {look}>\n{}\n</text>", escaped(text)));
+    }
+
+    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), (stroke, _): Color, width: f64) {
+        let [x1, y1, x2, y2, width] = [from.0, from.1, to.0, to.1, width].map(px);
+        let ends = format!(r#"x1="{x1}" x2="{x2}" y1="{y1}" y2="{y2}""#);
+        self.add(&format!(r#"<line stroke="{stroke}" stroke-width="{width}" {ends}/>"#));
     }
 
     /// A line through several points in the pattern `dash`, which is empty for one without gaps.
-    pub fn path(&mut self, points: &[(f64, f64)], stroke: Color, dash: &str) {
+    pub fn path(&mut self, points: &[(f64, f64)], (stroke, _): Color, dash: &str) {
         if points.len() > 1 {
-            let dash: &[_] = if dash.is_empty() { &[] } else { &[("stroke-dasharray", dash)] };
-            let path = path(points);
-            let look = [("d", path.as_str()), ("fill", "none"), ("stroke", stroke.0), ("stroke-linejoin", "round")];
-            self.add(Element::new("path"), &[("stroke-width", 2.0)], &[&look, dash].concat());
+            let dash = if dash.is_empty() { String::new() } else { format!(r#" stroke-dasharray="{dash}""#) };
+            let look = format!(r#"fill="none" stroke="{stroke}"{dash} stroke-linejoin="round" stroke-width="2""#);
+            self.add(&format!(r#"<path d="{}" {look}/>"#, path(points)));
         }
     }
 
-    /// A filled rectangle from its upper left corner to its lower right one.
-    pub fn band(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64), fill: Color) {
-        let place = [("x", left), ("y", top), ("width", right - left), ("height", bottom - top)];
-        self.add(Element::new("rect"), &place, &[("fill", fill.0)]);
+    pub fn band(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64), (fill, _): Color) {
+        let [x, y, width, height] = [left, top, right - left, bottom - top].map(px);
+        self.add(&format!(r#"<rect fill="{fill}" height="{height}" width="{width}" x="{x}" y="{y}"/>"#));
     }
 
     /// A sample: a small half-transparent mark, so that points on one spot show as darker.
-    pub fn sample(&mut self, at: (f64, f64), mark: Mark, fill: Color) {
-        self.shape(at, 3.6, mark, &[("fill", fill.0), ("fill-opacity", "0.55"), ("class", "sample")]);
+    pub fn sample(&mut self, at: (f64, f64), mark: Mark, (fill, _): Color) {
+        self.shape(at, 3.6, mark, "sample", &format!(r#"fill="{fill}" fill-opacity="0.55""#), "");
     }
 
     /// An estimate or a median: a larger, opaque mark, whose edge in the color of the card tells it apart from others that it overlaps.
     pub fn estimate(&mut self, at: (f64, f64), mark: Mark, fill: Color) {
-        match mark {
-            Mark::Ring => self.shape(at, 5.0, mark, &outlined(fill, "estimate")),
-            mark => {
-                let look = [("fill", fill.0), ("fill-opacity", "1"), ("class", "estimate"), ("stroke", CARD.0)];
-                self.shape(at, 5.5, mark, &look);
-            }
+        if mark == Mark::Ring {
+            return self.outline(at, 5.0, mark, "estimate", fill);
         }
+        let (fill, edge) = (format!(r#"fill="{}" fill-opacity="1""#, fill.0), format!(r#" stroke="{}""#, CARD.0));
+        self.shape(at, 5.5, mark, "estimate", &fill, &edge);
     }
 
     /// An outlined diamond: the published figure.
     pub fn published(&mut self, at: (f64, f64)) {
-        self.shape(at, 6.0 / 1.3, Mark::Diamond, &outlined(PUBLISHED, "published"));
+        self.outline(at, 6.0 / 1.3, Mark::Diamond, "published", PUBLISHED);
     }
 
-    fn shape(&mut self, (x, y): (f64, f64), r: f64, mark: Mark, look: &[(&str, &str)]) {
+    fn outline(&mut self, at: (f64, f64), r: f64, mark: Mark, class: &str, (stroke, _): Color) {
+        let (fill, edge) = (format!(r#"fill="{}""#, CARD.0), format!(r#" stroke="{stroke}" stroke-width="2""#));
+        self.shape(at, r, mark, class, &fill, &edge);
+    }
+
+    fn shape(&mut self, (x, y): (f64, f64), r: f64, mark: Mark, class: &str, fill: &str, edge: &str) {
         // Corners around the point, in multiples of r.
         let corners: &[(f64, f64)] = match mark {
             Mark::Disc | Mark::Ring => {
-                return self.add(Element::new("circle"), &[("cx", x), ("cy", y), ("r", r)], look);
+                let [x, y, r] = [x, y, r].map(px);
+                return self.add(&format!(r#"<circle class="{class}" cx="{x}" cy="{y}" {fill} r="{r}"{edge}/>"#));
             }
             Mark::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
             Mark::Triangle => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
             Mark::Diamond => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
         };
         let corners: Vec<(f64, f64)> = corners.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)).collect();
-        self.add(Element::new("path"), &[], &[&[("d", (path(&corners) + " Z").as_str())], look].concat());
-    }
-
-    fn add(&mut self, node: impl Node, pixels: &[(&str, f64)], others: &[(&str, &str)]) {
-        self.content.append(with(node, pixels, others));
+        self.add(&format!(r#"<path class="{class}" d="{} Z" {fill}{edge}/>"#, path(&corners)));
     }
 
     /// The finished picture, `height` pixels high, with a title and a description for readers who cannot see it.
     pub fn finish(self, height: f64, title: &str, description: &str) -> String {
-        let size = [("x", 0.5), ("y", 0.5), ("width", WIDTH - 1.0), ("height", height - 1.0), ("rx", 8.0)];
-        let card = with(Element::new("rect"), &size, &[("fill", CARD.0), ("stroke", GRID.0)]);
-        let view = format!("0 0 {} {}", px(WIDTH), px(height));
-        let font = "-apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif";
-        let look = [
-            ("xmlns", "http://www.w3.org/2000/svg"),
-            ("viewBox", view.as_str()),
-            ("role", "img"),
-            ("font-family", font),
-        ];
-        let document = with(Document::new(), &[("width", WIDTH), ("height", height)], &look)
-            .add(Title::new(readable(title)))
-            .add(Description::new().add(svg::node::Text::new(readable(description))))
-            .add(svg::node::element::Style::new(dark()))
-            .add(card)
-            .add(self.content);
-        format!("{document}\n")
+        let [inner_width, inner_height, width, height] = [WIDTH - 1.0, height - 1.0, WIDTH, height].map(px);
+        let font = "-apple-system, &apos;Segoe UI&apos;, &apos;Noto Sans&apos;, Helvetica, Arial, sans-serif";
+        let size = format!(r#"height="{height}" role="img" viewBox="0 0 {width} {height}" width="{width}""#);
+        let card = format!(r#"fill="{}" height="{inner_height}" rx="8" stroke="{}""#, CARD.0, GRID.0);
+        [
+            &format!(r#"<svg font-family="{font}" {size} xmlns="http://www.w3.org/2000/svg">"#),
+            &format!("<title>{}</title>\n<desc>{}</desc>", escaped(title), escaped(description)),
+            &format!("<style>\n{}\n</style>", dark()),
+            &format!(r#"<rect {card} width="{inner_width}" x="0.5" y="0.5"/>"#),
+            &format!("<g>\n{}</g>\n</svg>\n", self.content),
+        ]
+        .map(String::as_str)
+        .join("\n")
     }
 }
 
-/// The look of a shape that is only a line around its place.
-fn outlined(stroke: Color, class: &str) -> [(&str, &str); 4] {
-    [("fill", CARD.0), ("stroke", stroke.0), ("stroke-width", "2"), ("class", class)]
-}
-
-/// The node with its numbers in pixels and its other attributes.
-fn with<N: Node>(mut node: N, pixels: &[(&str, f64)], others: &[(&str, &str)]) -> N {
-    for (name, x) in pixels {
-        node.assign(*name, px(*x));
-    }
-    for (name, text) in others {
-        node.assign(*name, *text);
-    }
-    node
-}
-
-/// The commands that draw a line through points.
 fn path(points: &[(f64, f64)]) -> String {
     let steps: Vec<String> = points.iter().map(|(x, y)| format!("{} {}", px(*x), px(*y))).collect();
     format!("M{}", steps.join(" L"))
@@ -243,9 +204,9 @@ fn px(x: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// Text without the control characters that XML forbids.
-fn readable(text: &str) -> String {
-    text.replace(|part: char| part.is_control() || matches!(part, '\u{fffe}' | '\u{ffff}'), " ")
+fn escaped(text: &str) -> String {
+    let readable = text.replace(|part: char| part.is_control() || matches!(part, '\u{fffe}' | '\u{ffff}'), " ");
+    readable.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// Upper estimate of a text's width in pixels: no font is at hand, so wide sans-serif letters are assumed.
@@ -268,7 +229,6 @@ pub fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
     fmt::lines(words, " ", |line| width_of(line, size) <= width)
 }
 
-/// Cuts a text with an ellipsis if it is wider than `width` pixels.
 pub fn shorten(text: &str, size: f64, width: f64) -> String {
     if width_of(text, size) <= width {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Claims about ratios on one picture: a row per claim, as published above and fair below, with a mark per host on one logarithmic axis.
+//! Claims about ratios: a row per claim, as published above and fair below, with a mark per host on one logarithmic axis.
 
 use strum::VariantArray as _;
 
@@ -6,6 +6,7 @@ use super::canvas::{
     BOLD, CLAIMED, Canvas, Color, GRID, INK, MIDDLE, MUTED, Mark, NO, PADDING, SMALL, Style, WIDTH, YES, heading,
     width_of, wrap,
 };
+use super::plot::Shown;
 use super::scale::Axis;
 use crate::claims::Form;
 use crate::claims::rules::Band;
@@ -14,9 +15,8 @@ use crate::judge::figures;
 use crate::judge::judged::{JudgedClaim, Row, Scale, Verdict};
 use crate::page::view::StudyView;
 
-/// Height of a line of text.
+/// Height of a line of text, and free height above and below those of a form or of a label.
 const LINE: f64 = 15.0;
-/// Free height above and below the lines of a form or of a label.
 const SPACE: f64 = 4.0;
 const GROUP: f64 = 26.0;
 /// Where the axis begins and ends.
@@ -28,52 +28,60 @@ struct Line<'a> {
     view: &'a StudyView,
     claim: &'a JudgedClaim,
     label: Vec<String>,
-    published: Option<Band>,
-    forms: Vec<Found>,
-    height: f64,
+    forms: Vec<Found<'a>>,
 }
 
-struct Found {
-    /// On the scale of the estimates.
-    published: Option<Band>,
-    points: Vec<(f64, Verdict)>,
-    /// The form with its range over hosts, in lines.
+/// A row per host, and what is said of them in lines.
+struct Found<'a> {
+    rows: Vec<&'a Row>,
     said: Vec<String>,
-    height: f64,
 }
 
-/// Height of a few lines of text.
 fn height(lines: &[String]) -> f64 {
     LINE * lines.len() as f64 + 2.0 * SPACE
 }
 
-/// Draws the claims that the answers quote, over several studies.
-pub fn draw_quoted(studies: &[StudyView]) -> String {
-    let is_quoted = |line: &Line| line.view.page.answer.as_ref().is_some_and(|answer| answer.quotes(&line.claim.id));
-    draw(studies.iter().flat_map(lines_of).filter(is_quoted))
+impl Line<'_> {
+    fn height(&self) -> f64 {
+        height(&self.label).max(self.forms.iter().map(|found| height(&found.said)).sum())
+    }
+
+    fn published(&self) -> Option<Band> {
+        self.forms.iter().find_map(|found| figures::published_on_scale(found.rows[0]))
+    }
 }
 
-/// Draws the claims of a study.
-pub fn draw_all(view: &StudyView) -> String {
-    draw(lines_of(view))
-}
-
-/// Draws the claims that have a ratio; the others are named at the foot.
-fn draw<'a>(lines: impl Iterator<Item = Line<'a>>) -> String {
-    let mut canvas = Canvas::default();
-    let title = "Claims about ratios, as published and fair";
-    let (lines, without): (Vec<Line>, Vec<Line>) = lines.partition(|line| !line.forms.is_empty());
+/// Draws the claims of several studies that are `shown`; those without a ratio are named at the foot.
+pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> String {
+    let (mut lines, mut without) = (Vec::new(), Vec::new());
+    for view in studies {
+        for claim in view.judged.claims.iter().filter(|claim| shown(view, &claim.id)) {
+            let forms: Vec<Found> = Form::VARIANTS.iter().filter_map(|form| found(view, claim, *form)).collect();
+            if forms.is_empty() {
+                without.push(claim.id.as_str());
+            } else {
+                let label = wrap(&format!("{}: {}", claim.id, claim.text), SMALL, LEFT - PADDING - 14.0);
+                lines.push(Line { view, claim, label, forms });
+            }
+        }
+    }
+    let (mut canvas, title) = (Canvas::default(), "Claims about ratios, as published and fair");
     if lines.is_empty() {
-        let y = heading(&mut canvas, title, None) + 8.0;
-        canvas.text(PADDING, y, "No claim has been measured yet.", Style::QUIET);
-        return canvas.finish(y + PADDING, title, "No claim has been measured yet.");
+        let (y, nothing) = (heading(&mut canvas, title, None) + 8.0, "No claim has been measured yet.");
+        canvas.text(PADDING, y, nothing, Style::QUIET);
+        return canvas.finish(y + PADDING, title, nothing);
     }
     let note = "Each dot, square or ring is a host. Right of 1 an effect goes the way that was claimed; the axis is logarithmic.";
     let y = heading(&mut canvas, title, Some(note.to_owned())) + 8.0;
     let top = legend(&mut canvas, y) + 8.0;
-    let axis = axis(&lines);
+    // It holds 1, every estimate and every published figure.
+    let published = lines.iter().filter_map(Line::published).flat_map(|Band { lo, hi }| [lo, hi]);
+    let rows = lines.iter().flat_map(|line| &line.forms).flat_map(|found| &found.rows);
+    let points = rows.filter_map(|row| Some(row.estimate?.point));
+    let ends = points.chain(published).chain([1.0]).filter(|end| end.is_finite() && *end > 0.0);
+    let axis = Shown { words: String::new(), unit: "", log: true, values: ends.collect() }.axis(LEFT, RIGHT);
     let of_studies = || lines.chunk_by(|a, b| a.view.judged.study == b.view.judged.study);
-    let bottom = top + lines.iter().map(|line| line.height).sum::<f64>() + GROUP * of_studies().count() as f64;
+    let bottom = top + lines.iter().map(Line::height).sum::<f64>() + GROUP * of_studies().count() as f64;
     // Labels at both ends, because the chart is tall.
     for tick in axis.ticks() {
         let x = axis.at(tick);
@@ -89,13 +97,12 @@ fn draw<'a>(lines: impl Iterator<Item = Line<'a>>) -> String {
         y += GROUP;
         for line in of_study {
             draw_line(&mut canvas, line, y, &axis);
-            y += line.height;
+            y += line.height();
         }
     }
     y = bottom + 30.0;
     if !without.is_empty() {
-        let ids: Vec<&str> = without.iter().map(|line| line.claim.id.as_str()).collect();
-        let missing = format!("Without a ratio, and in the tables only: {}.", ids.join(", "));
+        let missing = format!("Without a ratio, and in the tables only: {}.", without.join(", "));
         for words in wrap(&missing, SMALL, WIDTH - 2.0 * PADDING) {
             y += 16.0;
             canvas.text(PADDING, y, &words, Style::NOTE);
@@ -108,40 +115,18 @@ fn draw<'a>(lines: impl Iterator<Item = Line<'a>>) -> String {
     canvas.finish(y + PADDING, title, &lines.iter().map(described).collect::<Vec<_>>().join("; "))
 }
 
-fn lines_of(view: &StudyView) -> impl Iterator<Item = Line<'_>> {
-    view.judged.claims.iter().map(move |claim| {
-        let forms: Vec<Found> = Form::VARIANTS.iter().filter_map(|form| found(view, claim, *form)).collect();
-        let label = wrap(&format!("{}: {}", claim.id, claim.text), SMALL, LEFT - PADDING - 14.0);
-        let published = forms.iter().find_map(|found| found.published);
-        let height = height(&label).max(forms.iter().map(|found| found.height).sum());
-        Line { view, claim, label, published, forms, height }
-    })
-}
-
 /// The setting that decides a form, if it is a ratio: of several the one with the verdict of here.
-fn found(view: &StudyView, claim: &JudgedClaim, form: Form) -> Option<Found> {
+fn found<'a>(view: &'a StudyView, claim: &JudgedClaim, form: Form) -> Option<Found<'a>> {
     let has_point = |row: &Row| row.estimate.is_some_and(|of| of.point.is_finite() && of.point > 0.0);
     let is_drawn = |row: &&Row| matches!(row.scale, Scale::Ratio { .. }) && has_point(row);
     let settings = view.deciding_settings(&claim.id, form).into_iter();
     let settings = settings.map(|rows| rows.into_iter().map(|(_, row)| row).filter(is_drawn).collect());
-    let settings: Vec<Vec<&Row>> = settings.filter(|rows: &Vec<&Row>| !rows.is_empty()).collect();
+    let mut settings: Vec<Vec<&Row>> = settings.filter(|rows: &Vec<&Row>| !rows.is_empty()).collect();
     let decides = claim.form(form).as_ref().ok()?.deciding_row();
-    let place = settings.iter().position(|rows| decides.is_some_and(|row| rows[0].is_same(row)));
-    let rows = settings.get(place.unwrap_or(0))?;
-    let said = format!("{} {}", form.in_words(), figures::range(rows)?);
-    let said = wrap(&said, SMALL, WIDTH - PADDING - RIGHT - 14.0);
-    let points = rows.iter().filter_map(|row| Some((row.estimate?.point, row.verdict))).collect();
-    Some(Found { published: figures::published_on_scale(rows[0]), points, height: height(&said), said })
-}
-
-/// An axis that holds 1, every estimate and every published figure.
-fn axis(lines: &[Line]) -> Axis {
-    let published = lines.iter().filter_map(|line| line.published).flat_map(|Band { lo, hi }| [lo, hi]);
-    let points = lines.iter().flat_map(|line| &line.forms).flat_map(|found| &found.points);
-    let ends = points.map(|(point, _)| *point).chain(published);
-    let ends: Vec<f64> = ends.filter(|end| end.is_finite() && *end > 0.0).collect();
-    let (least, most) = (ends.iter().copied().fold(1.0, f64::min), ends.iter().copied().fold(1.0, f64::max));
-    Axis::log(least, most, LEFT, RIGHT)
+    settings.sort_by_key(|rows| !decides.is_some_and(|row| rows[0].is_same(row)));
+    let rows = settings.into_iter().next()?;
+    let said = format!("{} {}", form.in_words(), figures::range(&rows)?);
+    Some(Found { said: wrap(&said, SMALL, WIDTH - PADDING - RIGHT - 14.0), rows })
 }
 
 fn legend(canvas: &mut Canvas, y: f64) -> f64 {
@@ -152,11 +137,8 @@ fn legend(canvas: &mut Canvas, y: f64) -> f64 {
         ("unclear", Some(Verdict::Unclear)),
         ("published figure", None),
     ] {
-        match verdict {
-            Some(verdict) => {
-                let (mark, color) = look(verdict);
-                canvas.estimate((x, y - 4.0), mark, color);
-            }
+        match verdict.map(look) {
+            Some((mark, color)) => canvas.estimate((x, y - 4.0), mark, color),
             None => canvas.published((x, y - 4.0)),
         }
         canvas.text(x + 13.0, y, text, Style::NOTE);
@@ -180,19 +162,19 @@ fn draw_line(canvas: &mut Canvas, line: &Line, mut y: f64, axis: &Axis) {
         }
     };
     write(canvas, (PADDING, y), &line.label, Style { size: SMALL, ..Style::PLAIN });
-    match line.published {
-        Some(Band { lo, hi }) if lo < hi => {
-            canvas.band((axis.at(lo), y + 2.0), (axis.at(hi), y + line.height - 2.0), CLAIMED);
+    match (line.published(), line.height()) {
+        (Some(Band { lo, hi }), height) if lo < hi => {
+            canvas.band((axis.at(lo), y + 2.0), (axis.at(hi), y + height - 2.0), CLAIMED);
         }
-        Some(Band { lo, .. }) => canvas.published((axis.at(lo), y + line.height / 2.0)),
-        None => {}
+        (Some(Band { lo, .. }), height) => canvas.published((axis.at(lo), y + height / 2.0)),
+        (None, _) => {}
     }
     for found in &line.forms {
-        for (point, verdict) in &found.points {
-            let (mark, color) = look(*verdict);
-            canvas.estimate((axis.at(*point), y + found.height / 2.0), mark, color);
+        for (point, verdict) in found.rows.iter().filter_map(|row| Some((row.estimate?.point, row.verdict))) {
+            let (mark, color) = look(verdict);
+            canvas.estimate((axis.at(point), y + height(&found.said) / 2.0), mark, color);
         }
         write(canvas, (RIGHT + 14.0, y), &found.said, Style::NOTE);
-        y += found.height;
+        y += height(&found.said);
     }
 }

@@ -7,12 +7,10 @@ use crate::claims::map::Setting;
 use crate::fmt::{plain, unit_of};
 use crate::judge::maps::{JudgedMap, Point};
 
-/// The pattern of what the rule says.
+/// The pattern of what the rule says, and the height of a line of small text.
 const RULE: &str = "5 4";
-/// Height of a line of small text.
 const LINE: f64 = 15.0;
 
-/// Draws the map on the host of its newest round.
 pub fn draw(judged: &JudgedMap, host: &str) -> String {
     let JudgedMap { map, hosts } = judged;
     let on = &hosts[0];
@@ -32,6 +30,7 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
     let note = format!("Medians on {host}.{rule}{ring}{diamond} Both axes are logarithmic.");
     let title = map.text.replace('`', "");
     let mut plot = Plot::new(&title, note, (&arms, 26.0), &x, &y);
+    let color = |line: usize| LINES[line % LINES.len()];
     let mut labels = Labels::default();
     for Setting { x, label } in published {
         let (x, (top, bottom)) = (plot.at((*x, 1.0)).0, plot.rows);
@@ -52,18 +51,12 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
         let Some(at) = between(&measured(line), x).map(|y| plot.at((x, y))) else { continue };
         let color = color(line);
         plot.canvas.estimate(at, Mark::Ring, color);
-        let place = judged.rounded(x);
-        let label = format!("{place} (×{})", plain(crossing.at));
+        let label = format!("{} (×{})", judged.rounded(x), plain(crossing.at));
         labels.put(&mut plot, (at.0, at.1 - 10.0), -LINE, &label, color);
     }
     plot.finish()
 }
 
-fn color(line: usize) -> Color {
-    LINES[line % LINES.len()]
-}
-
-/// The points of which `y` is known.
 fn points(points: &[Point], y: impl Fn(&Point) -> Option<f64>) -> Vec<(f64, f64)> {
     let known = points.iter().filter_map(|point| Some((point.x, y(point)?)));
     known.filter(|(_, y)| y.is_finite() && *y > 0.0).collect()
@@ -83,12 +76,8 @@ struct Labels(Vec<(f64, f64, f64)>);
 impl Labels {
     fn put(&mut self, plot: &mut Plot, (x, mut y): (f64, f64), step: f64, label: &str, fill: Color) {
         let half = width_of(label, SMALL) / 2.0;
-        let (left, right) = plot.columns;
-        // Not beyond the frame.
-        let x = x.min(right - half).max(left + half);
-        let covers = |(from, to, other): &&(f64, f64, f64), y: f64| {
-            x + half > *from && x - half < *to && (y - other).abs() < LINE
-        };
+        let x = x.min(plot.columns.1 - half).max(plot.columns.0 + half);
+        let covers = |(from, to, at): &&_, y: f64| x + half > *from && x - half < *to && (y - at).abs() < LINE;
         while let Some((.., other)) = self.0.iter().find(|label| covers(label, y)) {
             y = other + step;
         }

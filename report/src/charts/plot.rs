@@ -6,9 +6,8 @@ use super::canvas::{
 use super::scale::Axis;
 use crate::fmt;
 
-/// Height of the frame in pixels, at least.
+/// Height of the frame in pixels, at least, and the vertical distance that keeps two names apart.
 const HEIGHT: f64 = 360.0;
-/// Vertical distance that keeps two names apart.
 pub const LABEL: f64 = 17.0;
 
 /// What an axis shows: in words, in which unit its values are stored, whether it is logarithmic, and what it must hold.
@@ -21,15 +20,13 @@ pub struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// A metric.
     pub fn metric(metric: &str, log: bool, values: Vec<f64>) -> Shown<'static> {
         Shown { words: fmt::metric_in_words(metric), unit: fmt::unit_of(metric), log, values }
     }
 
-    /// Its axis over these pixels.
     pub fn axis(&self, from: f64, to: f64) -> Axis {
-        let most = self.values.iter().copied().fold(0.0, f64::max);
-        let least = self.values.iter().copied().fold(f64::INFINITY, f64::min);
+        let fold = |first, of: fn(f64, f64) -> f64| self.values.iter().copied().fold(first, of);
+        let (least, most) = (fold(f64::INFINITY, f64::min), fold(0.0, f64::max));
         if self.log { Axis::log(least, most, from, to) } else { Axis::from_zero(most, from, to) }
     }
 
@@ -55,12 +52,10 @@ impl Shown<'_> {
     }
 }
 
-/// Width of the widest text in pixels.
 pub fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>, size: f64) -> f64 {
     texts.into_iter().map(|text| width_of(text.as_ref(), size)).fold(0.0, f64::max)
 }
 
-/// The end of a line, which gets a name.
 struct End<'a> {
     name: &'a str,
     position: usize,
@@ -68,7 +63,6 @@ struct End<'a> {
     at: (f64, f64),
 }
 
-/// A plot under way.
 pub struct Plot<'a> {
     pub canvas: Canvas,
     x: Axis,
@@ -76,7 +70,6 @@ pub struct Plot<'a> {
     /// Its left and right pixels, and the top and bottom ones.
     pub columns: (f64, f64),
     pub rows: (f64, f64),
-    /// Width of the names on the right.
     room: f64,
     ends: Vec<End<'a>>,
     title: String,
@@ -117,12 +110,10 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// Where a point stands in pixels.
     pub fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
         (self.x.at(x), self.y.at(y))
     }
 
-    /// A line through `points`.
     pub fn path(&mut self, points: &[(f64, f64)], color: Color, dash: &str) -> Vec<(f64, f64)> {
         let line: Vec<(f64, f64)> = points.iter().map(|point| self.at(*point)).collect();
         self.canvas.path(&line, color, dash);
@@ -135,25 +126,18 @@ impl<'a> Plot<'a> {
         self.ends.extend(line.last().map(|at| End { name, position, color, at: *at }));
     }
 
-    /// A name on the right, as far as there is room.
     pub fn name(&mut self, x: f64, y: f64, name: &str) {
         self.canvas.text(self.columns.1 + x, y + 4.5, &shorten(name, TEXT, self.room + 1.0), Style::PLAIN);
     }
 
-    /// The finished picture.
+    /// The finished picture, each name beside the end of its line, moved apart where lines end close together.
     pub fn finish(mut self) -> String {
-        self.names();
-        self.canvas.finish(self.rows.1 + 40.0 + PADDING, &self.title, &self.description)
-    }
-
-    /// Writes each name beside the end of its line, moved apart where lines end close together.
-    fn names(&mut self) {
         let mut ends = std::mem::take(&mut self.ends);
         // By position where lines end on one spot: the order of drawing.
         ends.sort_by(|a, b| a.at.1.total_cmp(&b.at.1).then(a.position.cmp(&b.position)));
-        let mut places: Vec<f64> = Vec::with_capacity(ends.len());
+        let mut places: Vec<f64> = Vec::new();
         for End { at: (_, y), .. } in &ends {
-            places.push(places.last().map_or(*y, |above: &f64| y.max(above + LABEL)));
+            places.push(places.last().map_or(*y, |above| y.max(above + LABEL)));
         }
         // Names pushed below the frame move up again, the lowest first.
         let mut limit = self.rows.1 - LABEL / 2.0;
@@ -167,5 +151,6 @@ impl<'a> Plot<'a> {
             self.canvas.estimate((right + 12.0, place), mark(position), color);
             self.name(22.0, place, name);
         }
+        self.canvas.finish(self.rows.1 + 40.0 + PADDING, &self.title, &self.description)
     }
 }

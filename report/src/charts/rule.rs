@@ -7,9 +7,8 @@ use crate::fmt;
 use crate::page::view::{Predicted, StudyView, predicted, price_host};
 
 /// From the least to the most work between two handoffs, in seconds, and overhead, in percent of it.
-const WORK: (f64, f64) = (1e-7, 1e-1);
-const OVERHEAD: (f64, f64) = (1e-1, 1e4);
-/// Arms that have the colors of the lines.
+const WORK: [f64; 2] = [1e-7, 1e-1];
+const OVERHEAD: [f64; 2] = [1e-1, 1e4];
 const COLORS: [&str; 5] = ["async", "sync", "best", "pool", ""];
 
 /// Draws the chart; nothing without a prediction of work that handoffs add to.
@@ -37,22 +36,17 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
     };
     let names: Vec<String> = prices.iter().map(name).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let shown = |words: &str, unit, (least, most)| Shown {
-        words: words.to_owned(),
-        unit,
-        log: true,
-        values: vec![least, most],
-    };
+    let shown = |words: &str, unit, ends: [f64; 2]| Shown { words: words.into(), unit, log: true, values: ends.into() };
     let (x, y) = (shown("work between two handoffs", "s", WORK), shown("overhead", "percent", OVERHEAD));
     let title = "What handoffs add to work, by the rule and as measured";
     let mut plot = Plot::new(title, note, (&names, 50.0), &x, &y);
     for (position, (price, name)) in prices.iter().zip(&names).enumerate() {
         let (color, dash) = (color(COLORS[position % COLORS.len()]), dash(position));
-        let overhead = |work: f64| price.price_s / work * 100.0;
-        let work = |overhead: f64| price.price_s / overhead * 100.0;
-        let (from, to) = (WORK.0.max(work(OVERHEAD.1)), WORK.1.min(work(OVERHEAD.0)));
+        // The overhead of so much work, and the work of so much overhead.
+        let of = |x: f64| price.price_s / x * 100.0;
+        let (from, to) = (WORK[0].max(of(OVERHEAD[1])), WORK[1].min(of(OVERHEAD[0])));
         if from < to {
-            plot.path(&[(from, overhead(from)), (to, overhead(to))], color, dash);
+            plot.path(&[(from, of(from)), (to, of(to))], color, dash);
         }
         for effect in effects.iter().filter(|effect| is_same(effect, price)).filter_map(|effect| at(effect)) {
             plot.canvas.estimate(plot.at(effect), mark(position), color);
@@ -65,9 +59,8 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
     Some(plot.finish())
 }
 
-/// The work between two handoffs and the measured overhead, if they lie in the chart.
 fn at(effect: &Predicted) -> Option<(f64, f64)> {
     let (work, overhead) = (effect.observed.between_s(), (effect.observed.effect.point - 1.0) * 100.0);
-    let is_in = |x: f64, (lo, hi): (f64, f64)| (lo..=hi).contains(&x);
+    let is_in = |x: f64, [lo, hi]: [f64; 2]| (lo..=hi).contains(&x);
     (is_in(work, WORK) && is_in(overhead, OVERHEAD)).then_some((work, overhead))
 }

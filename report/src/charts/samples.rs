@@ -7,38 +7,33 @@ use crate::page::view::StudyView;
 use crate::page::{Chart, ChartKind};
 use crate::stats::median;
 
-/// Height of the row of an arm.
 const ROW: f64 = 38.0;
 
 /// The samples of an arm as finite points `(x, y)`, scenario after scenario; x is 0 where a chart has none.
 type Groups = Vec<Vec<(f64, f64)>>;
 
-/// Draws a chart of a page.
 pub fn draw(view: &StudyView, chart: &Chart) -> String {
     // Titles are Markdown in the page and plain text in a picture.
-    let title = chart.title.replace('`', "");
-    match chart.kind {
-        ChartKind::Lines => lines(view, chart, &title),
-        ChartKind::Strip => strip(view, chart, &title),
+    let (title, x) = (chart.title.replace('`', ""), chart.x.as_deref().filter(|_| chart.kind == ChartKind::Lines));
+    let samples = |scenario: &str, arm: &str| view.points(scenario, arm, x, &chart.metric);
+    let of_arm = |arm: &String| chart.scenarios.iter().map(|scenario| samples(scenario, arm)).collect();
+    let all: Vec<Groups> = chart.arms.iter().map(of_arm).collect();
+    match x {
+        Some(x) => lines(chart, x, &all, &title),
+        None => strip(view, chart, &all, &title),
     }
 }
 
-fn samples(view: &StudyView, chart: &Chart, arm: &str, x: Option<&str>) -> Groups {
-    chart.scenarios.iter().map(|scenario| view.points(scenario, arm, x, &chart.metric)).collect()
-}
-
 /// A line through the medians per arm.
-fn lines(view: &StudyView, chart: &Chart, title: &str) -> String {
-    let (log, x) = (chart.log, chart.x.as_deref().unwrap_or_default());
-    let arms: Vec<&str> = chart.arms.iter().map(String::as_str).collect();
-    let all: Vec<Groups> = arms.iter().map(|arm| samples(view, chart, arm, Some(x))).collect();
+fn lines(chart: &Chart, x: &str, all: &[Groups], title: &str) -> String {
+    let (log, arms) = (chart.log, chart.arms.iter().map(String::as_str).collect::<Vec<_>>());
     let scales = if log { "Both axes are logarithmic." } else { "Both axes start at zero." };
-    let note = format!("{} Every point is one run; lines join the medians. {scales}", counted(&all));
+    let note = format!("{} Every point is one run; lines join the medians. {scales}", counted(all));
     let drawable = |point: &&(f64, f64)| !log || (point.0 > 0.0 && point.1 > 0.0);
     let (xs, ys) = all.iter().flatten().flatten().filter(drawable).copied().unzip();
     let (x, y) = (Shown::metric(x, log, xs), Shown::metric(&chart.metric, log, ys));
     let mut plot = Plot::new(title, note, (&arms, 26.0), &x, &y);
-    for (position, (arm, groups)) in arms.iter().zip(&all).enumerate() {
+    for (position, (arm, groups)) in arms.iter().zip(all).enumerate() {
         for point in groups.iter().flatten().filter(drawable) {
             plot.canvas.sample(plot.at(*point), mark(position), color(arm));
         }
@@ -54,10 +49,9 @@ fn lines(view: &StudyView, chart: &Chart, title: &str) -> String {
 }
 
 /// A tick at the median of each row; an arm without samples keeps its row and says so.
-fn strip(view: &StudyView, chart: &Chart, title: &str) -> String {
+fn strip(view: &StudyView, chart: &Chart, all: &[Groups], title: &str) -> String {
     let mut canvas = Canvas::default();
-    let all: Vec<Groups> = chart.arms.iter().map(|arm| samples(view, chart, arm, None)).collect();
-    let (runs, scenario) = (counted(&all), chart.scenarios.join(", "));
+    let (runs, scenario) = (counted(all), chart.scenarios.join(", "));
     let note = format!("Scenario {scenario}. {runs} Every point is one run; the bar is the median.");
     let top = heading(&mut canvas, title, Some(note)) + 12.0;
 
@@ -85,7 +79,9 @@ fn strip(view: &StudyView, chart: &Chart, title: &str) -> String {
         canvas.line((left, y), (right, y), GRID, 1.0);
         canvas.text(left - 10.0, y + 4.5, &shorten(arm, TEXT, longest + 1.0), Style { anchor: END, ..Style::PLAIN });
         for (index, value) in values.iter().enumerate() {
-            canvas.sample((axis.at(*value), y + jitter(index)), mark(position), color(arm));
+            // Spread over the height of the row: multiples of the golden ratio fill an interval evenly in any count.
+            let spread = ((index as f64 * 0.618_033_988_75).fract() - 0.5) * 20.0;
+            canvas.sample((axis.at(*value), y + spread), mark(position), color(arm));
         }
         if let Some(middle) = median(values.clone()) {
             let x = axis.at(middle);
@@ -97,7 +93,6 @@ fn strip(view: &StudyView, chart: &Chart, title: &str) -> String {
     canvas.finish(bottom + 40.0 + PADDING, title, &described.join("; "))
 }
 
-/// "n = 12 runs per case", or the range where cases differ.
 fn counted(all: &[Groups]) -> String {
     let counts = || all.iter().flatten().map(Vec::len).filter(|count| *count > 0);
     match (counts().min(), counts().max()) {
@@ -106,11 +101,4 @@ fn counted(all: &[Groups]) -> String {
         (Some(least), Some(most)) => format!("n = {least} to {most} runs per case."),
         _ => "No runs.".to_owned(),
     }
-}
-
-/// Spreads points over the height of a row in a fixed pattern, so that the picture never changes by itself.
-fn jitter(index: usize) -> f64 {
-    // Multiples of the golden ratio fill an interval evenly in any count.
-    let spread = (index as f64 * 0.618_033_988_75).fract();
-    (spread - 0.5) * 20.0
 }

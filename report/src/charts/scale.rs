@@ -2,7 +2,6 @@
 
 use crate::fmt;
 
-/// Ticks of an axis, about, at most.
 const MOST: usize = 7;
 
 /// A straight or logarithmic axis from `lo` to `hi` over the pixels `from` to `to`.
@@ -10,14 +9,13 @@ const MOST: usize = 7;
 pub struct Axis {
     lo: f64,
     hi: f64,
-    /// Its first and last pixel.
     pub from: f64,
     pub to: f64,
     log: bool,
 }
 
 impl Axis {
-    /// An axis from zero to a little beyond the largest value.
+    /// From zero to a little beyond the largest value.
     pub fn from_zero(max: f64, from: f64, to: f64) -> Self {
         let max = if max.is_finite() && max > 0.0 { max } else { 1.0 };
         Self { lo: 0.0, hi: max * 1.04, from, to, log: false }
@@ -31,19 +29,15 @@ impl Axis {
         Self { lo: min * (-pad).exp(), hi: max * pad.exp(), from, to, log: true }
     }
 
-    /// The pixel of a value; values beyond the axis are held at its ends, so that nothing is drawn outside.
     pub fn at(&self, x: f64) -> f64 {
-        let share = if self.log {
-            (x.ln() - self.lo.ln()) / (self.hi.ln() - self.lo.ln())
-        } else {
-            (x - self.lo) / (self.hi - self.lo)
-        };
-        // What has no logarithm, too.
+        let [x, lo, hi] = [x, self.lo, self.hi].map(|end| if self.log { end.ln() } else { end });
+        // Values beyond the axis are held at its ends, what has no logarithm, too: nothing is drawn outside.
+        let share = (x - lo) / (hi - lo);
         let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
         self.from + share * (self.to - self.from)
     }
 
-    /// Round values on the axis, about seven at most, in rising order; at least two on a logarithmic axis.
+    /// Round values, about [`MOST`] at most, in rising order; at least two on a logarithmic axis.
     pub fn ticks(&self) -> Vec<f64> {
         if !self.log {
             return straight_ticks(self.lo, self.hi, MOST);
@@ -57,23 +51,17 @@ impl Axis {
             &[1.0],
         ];
         let mut ladders = candidates.into_iter().map(|mantissas| self.log_ticks(mantissas));
-        if let Some(ticks) = ladders.find(|ticks| (3..=MOST).contains(&ticks.len())) {
-            return ticks;
-        }
-        match self.log_ticks(&[1.0]) {
-            decades if decades.len() > MOST => {
-                let step = decades.len().div_ceil(MOST);
-                decades.into_iter().step_by(step).collect()
-            }
+        let decades = self.log_ticks(&[1.0]);
+        let every = decades.len().div_ceil(MOST);
+        ladders.find(|ticks| (3..=MOST).contains(&ticks.len())).unwrap_or_else(|| match every {
             // Too narrow for round mantissas: a straight ladder reads better than one lonely tick.
-            _ => straight_ticks(self.lo, self.hi, 5),
-        }
+            0 | 1 => straight_ticks(self.lo, self.hi, 5),
+            every => decades.into_iter().step_by(every).collect(),
+        })
     }
 
-    /// Round values on the axis with their labels, and the unit that all of them share; empty where each names its own.
-    ///
-    /// Sizes are round in binary units. A logarithmic axis of percentages, or through several units, from milliseconds to seconds, names the
-    /// unit at every tick: 0.002 s would have to be counted out.
+    /// The same with their labels, and the unit that all of them share; empty where each names its own, as percentages do and what runs through several
+    /// units: 0.002 s would have to be counted out. Sizes are round in binary units.
     pub fn labelled(&self, unit: &str) -> (Vec<(f64, String)>, String) {
         let ticks = match (unit, self.log) {
             ("kib", true) => self.binary_ticks(1024.0),
@@ -88,8 +76,7 @@ impl Axis {
         (labels, if is_named { String::new() } else { symbol.to_owned() })
     }
 
-    /// Powers of two bytes on the axis, about seven at most; ordinary ticks where the axis is too short for two of them. `bytes` is the
-    /// size of the stored unit.
+    /// Powers of two bytes; ordinary ticks where the axis is too short for two of them. `bytes` is the size of the stored unit.
     fn binary_ticks(&self, bytes: f64) -> Vec<f64> {
         let (first, last) = ((self.lo * bytes).log2().ceil(), (self.hi * bytes).log2().floor());
         if last - first < 1.0 {

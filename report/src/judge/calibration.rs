@@ -31,7 +31,6 @@ fn control(round: &Round, id: &str, trials: usize) -> Option<Calibrated> {
         control: control.id.clone(),
         scenarios: round.scenarios(&control.quantity).to_vec(),
         blocks,
-        failed: found.failed,
         ..Calibrated::default()
     };
     // Of each trial the smallest effect that would have been found had it been there, as a ratio less one.

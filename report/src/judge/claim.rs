@@ -6,18 +6,14 @@ use super::{mirror, slope};
 use crate::claims::rules::{self, Band, Each};
 use crate::claims::{Asked, Cause, Claim, Claims, Form, Kind, Of, Part, Quantity, Replicate};
 use crate::fmt;
-use crate::judge::judged::{
-    self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, Range, Row, Scale, Verdict,
-};
+use crate::judge::judged::{self, ControlState, Estimate, Judged, JudgedClaim, Row, Scale, Verdict};
 use crate::stats::signed_rank::p_value_below;
 use crate::stats::{CONFIDENCE, binomial, holm, share};
 
 /// Fewest blocks of single-arm processes that a duet is compared with.
 const SINGLE_BLOCKS: usize = 8;
-
 /// Starting a process takes milliseconds: the whole time of a shorter one says little of what it does.
 const SHORTEST_PROCESS_S: f64 = 0.2;
-
 /// The profile that measures what was published at its full size.
 const FULL: &str = "full";
 
@@ -28,8 +24,16 @@ pub(super) fn judge(claim: &Claim<Asked>, rounds: &[&Round], mirrored: &[&Round]
         Asked::Pending(reason) => Ok(Judged { reason: reason.clone(), ..Judged::default() }),
         Asked::Parts(parts) => {
             let of_part = |at| part_on_host(rounds, |claims| claims.asked(id, form)?.parts().get(at));
-            let mut found = all_parts((0..parts.len()).map(of_part).collect());
-            found.mirrors = mirror::compare(mirrored, id, form);
+            let parts: Vec<Judged> = (0..parts.len()).map(of_part).collect();
+            let verdict = rules::together(parts.iter().map(|part| part.verdict));
+            let reason = parts.iter().find(|part| part.verdict == verdict).map(|part| part.reason.clone());
+            let mirrors = mirror::compare(mirrored, id, form);
+            let mut found = Judged { verdict, reason: reason.unwrap_or_default(), mirrors, ..Judged::default() };
+            for part in parts {
+                found.rows.extend(part.rows);
+                found.causes.extend(part.causes);
+                found.contradicted_in.extend(part.contradicted_in);
+            }
             if form == Form::Published {
                 mirror::believe(&mut found, host);
             }
@@ -38,33 +42,20 @@ pub(super) fn judge(claim: &Claim<Asked>, rounds: &[&Round], mirrored: &[&Round]
     })
 }
 
-/// Joins the verdicts of several parts; the reason is that of the first part with the joint verdict.
-fn all_parts(parts: Vec<Judged>) -> Judged {
-    let verdict = rules::together(parts.iter().map(|part| part.verdict));
-    let reason = parts.iter().find(|part| part.verdict == verdict).map(|part| part.reason.clone());
-    let mut all = Judged { verdict, reason: reason.unwrap_or_default(), ..Judged::default() };
-    for part in parts {
-        all.rows.extend(part.rows);
-        all.causes.extend(part.causes);
-        all.contradicted_in.extend(part.contradicted_in);
-    }
-    all
-}
-
-/// What one host says of a part: of each question, which are the scenarios of its profile, what its newest round says. The question of `full`
-/// decides where it was asked; that of `quick` then stands beside.
+/// What the newest round of a host says of each question of a part. That of `full` decides where it was asked; that of `quick` then stands beside.
 fn part_on_host<'a>(rounds: &[&'a Round], part: impl Fn(&'a Claims) -> Option<&'a Part>) -> Judged {
-    let mut questions: Vec<Vec<(&'a Round, &'a Part)>> = Vec::new();
-    let scenarios = |(round, part): (&'a Round, &'a Part)| round.asked(&part.quantity);
-    let asked = rounds.iter().filter_map(|round| Some((*round, part(&round.claims)?)));
-    for asked in asked.filter(|asked| !scenarios(*asked).is_empty()) {
-        match questions.iter_mut().find(|same| scenarios(same[0]) == scenarios(asked)) {
-            Some(same) => same.push(asked),
-            None => questions.push(vec![asked]),
+    let mut questions: Vec<(_, Vec<(&Round, &Part)>)> = Vec::new();
+    for &round in rounds {
+        let Some(part) = part(&round.claims) else { continue };
+        let scenarios = round.asked(&part.quantity);
+        match questions.iter_mut().find(|(same, _)| *same == scenarios) {
+            _ if scenarios.is_empty() => {}
+            Some((_, asked)) => asked.push((round, part)),
+            None => questions.push((scenarios, vec![(round, part)])),
         }
     }
-    questions.sort_by_key(|same| scenarios(same[0]) != same[0].1.quantity.scenarios(FULL));
-    let mut found = questions.iter().filter_map(|same| by_newest(same));
+    questions.sort_by_key(|(scenarios, asked)| *scenarios != asked[0].1.quantity.scenarios(FULL));
+    let mut found = questions.iter().filter_map(|(_, asked)| by_newest(asked));
     let Some(mut decides) = found.next() else {
         return Judged { reason: "no round of this host asked it".to_owned(), ..Judged::default() };
     };
@@ -72,7 +63,7 @@ fn part_on_host<'a>(rounds: &[&'a Round], part: impl Fn(&'a Claims) -> Option<&'
     decides
 }
 
-/// What the first of the rounds that were asked a question says, the newest first: *unclear* if the one before that decides contradicts it.
+/// What the newest of the rounds that were asked a question says: *unclear* if the one before that decides contradicts it.
 fn by_newest(rounds: &[(&Round, &Part)]) -> Option<Judged> {
     let mut judged = rounds.iter().map(|(round, part)| (&round.folder, judge_part(round, part)));
     let (folder, mut newest) = judged.next()?;
@@ -100,14 +91,11 @@ fn judge_part(round: &Round, part: &Part) -> Judged {
         if too_short.is_some() {
             row.verdict = Verdict::Unclear;
         }
-        if let Scale::Ratio { unit, .. } | Scale::Slope { range: Some(Range { levels: Some((_, unit)), .. }), .. } =
-            &mut row.scale
-        {
+        if let Scale::Ratio { unit, .. } = &mut row.scale {
             *unit = part.unit;
         }
     }
     let decided = rules::together(rows.iter().filter(|row| !row.beside).map(|row| row.verdict));
-    let open = too_short.or_else(|| lacks_floor(round, part).filter(|_| decided == Verdict::Unclear));
     let (verdict, reason) = if let Some(reason) = disbelieved(round, part) {
         (Verdict::Unclear, reason)
     } else if let Some(metric) = missing {
@@ -115,56 +103,49 @@ fn judge_part(round: &Round, part: &Part) -> Judged {
     } else if let Some(reason) = nothing_to_explain(round, part) {
         (Verdict::Unclear, reason)
     } else {
-        (decided, open.unwrap_or_default())
+        // A scenario may have too few A/A pairs for a floor.
+        let lacks_floor = |scenario: &String| no_floor(copies(round, part, scenario).len());
+        let mut scenarios = round.scenarios(&part.quantity).iter();
+        let open = || scenarios.find_map(lacks_floor).filter(|_| part.has_floor() && decided == Verdict::Unclear);
+        (decided, too_short.or_else(open).unwrap_or_default())
     };
     let causes = part.causes.iter().map(|cause| judge_cause(round, part, cause)).collect();
     Judged { rows, verdict, reason, causes, ..Judged::default() }
 }
 
-/// The reason why a claim about whole processes stays open: on a fast machine the start of a process is a part of what was timed.
+/// Why a claim about whole processes stays open: on a fast machine the start of a process is a part of what was timed.
 fn too_short(round: &Round, quantity: &Quantity) -> Option<String> {
-    if quantity.metric != "process_s" || quantity.is_duet() {
-        return None;
-    }
     let cases = quantity.cases(&round.profile);
-    let walls = cases.iter().flat_map(|(scenario, arm)| round.recorded(quantity, scenario, arm, &quantity.metric));
+    let walls = cases.iter().flat_map(|(scenario, arm)| round.recorded(quantity, scenario, arm, "process_s"));
     let shortest = walls.fold(f64::INFINITY, f64::min);
-    (shortest < SHORTEST_PROCESS_S).then(|| {
-        format!("a process took {shortest:.3} s; under {SHORTEST_PROCESS_S} s its start is part of what is timed")
-    })
+    let is_short = quantity.metric == "process_s" && !quantity.is_duet() && shortest < SHORTEST_PROCESS_S;
+    let why = "its start is part of what is timed";
+    is_short.then(|| format!("a process took {shortest:.3} s; under {SHORTEST_PROCESS_S} s {why}"))
 }
 
-/// The reason why a test that needs a floor stays open: a scenario of it has too few A/A pairs for a floor.
-fn lacks_floor(round: &Round, part: &Part) -> Option<String> {
-    let mut scenarios = round.scenarios(&part.quantity).iter().filter(|_| part.has_floor());
-    scenarios.find_map(|scenario| no_floor(copies(round, part, scenario).len()))
-}
-
-/// The reason why a test must not be believed: a control or the replicate failed.
+/// Why a test must not be believed: a control or the replicate failed.
 fn disbelieved(round: &Round, part: &Part) -> Option<String> {
-    let failed = round.claims.guards(part).find_map(|guard| {
-        let failed = |control: &&JudgedControl| control.id == guard.id && control.state == ControlState::Failed;
-        let control = round.controls().iter().find(failed)?;
-        Some(format!("the control {} failed: {}", control.id, control.reason))
-    });
+    let failed = round
+        .claims
+        .guards(part)
+        .find_map(|guard| round.controls().iter().find(|of| of.id == guard.id && of.state == ControlState::Failed));
     failed
+        .map(|control| format!("the control {} failed: {}", control.id, control.reason))
         .or_else(|| order_fault(round, &part.quantity, part.margin))
         .or_else(|| disagreement_with_singles(round, part))
 }
 
-/// The reason why a duet must not be believed: single-arm processes, where enough were run, contradict it.
+/// Why a duet must not be believed: single-arm processes, where enough were run, contradict it.
 fn disagreement_with_singles(round: &Round, part: &Part) -> Option<String> {
     let quantity = &part.quantity;
     let single = Quantity { replicate: Replicate::Process, ..quantity.clone() };
     round.scenarios(quantity).iter().filter(|_| quantity.is_duet()).find_map(|scenario| {
         let estimate = |quantity| ratio_estimate(&round.gather(quantity, scenario), CONFIDENCE);
         let (duet, single) = (estimate(quantity)?, estimate(&single)?);
-        (single.n >= SINGLE_BLOCKS && rules::disagree(&duet, &single, part.margin)).then(|| {
-            format!(
-                "in {scenario} the duet [{:.3}, {:.3}] and single-arm processes [{:.3}, {:.3}] disagree",
-                duet.lo, duet.hi, single.lo, single.hi
-            )
-        })
+        let in_words = |of: &Estimate| format!("[{:.3}, {:.3}]", of.lo, of.hi);
+        let [of_duet, of_single] = [&duet, &single].map(in_words);
+        (single.n >= SINGLE_BLOCKS && rules::disagree(&duet, &single, part.margin))
+            .then(|| format!("in {scenario} the duet {of_duet} and single-arm processes {of_single} disagree"))
     })
 }
 
@@ -217,8 +198,7 @@ fn copies(round: &Round, part: &Part, scenario: &str) -> Vec<(u64, f64)> {
     same.filter(|found| !found.is_empty()).unwrap_or_else(|| scenarios.iter().flat_map(gather).collect())
 }
 
-/// The row with its margin and floor, and the floor to judge it by: none where A/A pairs show none. What has none by definition is judged by
-/// the margin alone.
+/// The row with its margin and floor, and the floor to judge it by: none where A/A pairs show none, the margin where it has none by definition.
 fn floored(round: &Round, part: &Part, own: &Yield, row: Row) -> (Row, Option<f64>) {
     let row = Row { margin: Some(part.margin), ..row };
     if !part.has_floor() {
@@ -236,21 +216,17 @@ fn decided(row: Row, verdict: impl FnOnce(&Estimate) -> Verdict) -> Row {
 
 /// The row of one scenario.
 fn row(round: &Round, part: &Part, scenario: &str, found: &Yield) -> Row {
-    let quantity = &part.quantity;
+    let (quantity, margin) = (&part.quantity, part.margin);
     let row = round.row_of(quantity, scenario, found);
     match &part.kind {
         Kind::Ratio | Kind::Every => {
             let (row, floor) = floored(round, part, found, row);
-            let of_floor = |estimate: &_| floor.map(|floor| rules::ratio(estimate, part.margin, floor));
-            decided(row, |estimate| of_floor(estimate).unwrap_or(Verdict::Unclear))
+            decided(row, |of| floor.map_or(Verdict::Unclear, |floor| rules::ratio(of, margin, floor)))
         }
-        Kind::Equal => {
-            // The floor stands beside it: what is inside of the margin is so in spite of noise, and what is outside beyond any.
-            let (row, _) = floored(round, part, found, row);
-            decided(row, |estimate| rules::equal(estimate, part.margin))
-        }
+        // The floor stands beside it: what is inside of the margin is so in spite of noise, and what is outside beyond any.
+        Kind::Equal => decided(floored(round, part, found, row).0, |estimate| rules::equal(estimate, margin)),
         Kind::Band(band) => {
-            let row = Row { margin: quantity.is_ratio().then_some(part.margin), ..row };
+            let row = Row { margin: quantity.is_ratio().then_some(margin), ..row };
             decided(row, |estimate| rules::value(estimate, *band))
         }
         Kind::Cause { explains, .. } => {
@@ -266,9 +242,8 @@ fn row(round: &Round, part: &Part, scenario: &str, found: &Yield) -> Row {
 /// The row as the share of the effect of `of` that what `control` came to in the same blocks amounts to.
 fn explaining(row: Row, of: &str, effect: Option<&Yield>, control: &Yield) -> Row {
     let estimate = effect.and_then(|effect| {
-        let (control, effect): (Vec<f64>, Vec<f64>) =
-            control.with(effect).map(|(_, own, effect)| (own, effect)).unzip();
-        share::explained(&control, &effect, CONFIDENCE)
+        let (own, effect): (Vec<_>, Vec<_>) = control.with(effect).map(|(_, own, effect)| (own, effect)).unzip();
+        share::explained(&own, &effect, CONFIDENCE)
     });
     decided(Row { scale: Scale::Share { of: of.to_owned() }, estimate, ..row }, rules::cause)
 }
@@ -285,11 +260,11 @@ fn explained<'a>(round: &'a Round, control: &Part, scenario: &str) -> Option<&'a
 /// Why a cause cannot be judged: the effect is not there as it is claimed, and so has none.
 fn nothing_to_explain(round: &Round, part: &Part) -> Option<String> {
     let Kind::Cause { explains, .. } = &part.kind else { return None };
-    let has_effect = |scenario: &String| {
-        let effect = explained(round, part, scenario)?;
-        Some(row(round, effect, scenario, &round.gather(&effect.quantity, scenario)).shows_effect())
+    let lacks_effect = |scenario: &String| {
+        let effect = explained(round, part, scenario);
+        effect.is_some_and(|of| !row(round, of, scenario, &round.gather(&of.quantity, scenario)).shows_effect())
     };
-    let lacks_one = round.scenarios(&part.quantity).iter().filter_map(has_effect).any(|shows| !shows);
+    let lacks_one = round.scenarios(&part.quantity).iter().any(lacks_effect);
     lacks_one.then(|| format!("{explains} shows no effect that could have a cause"))
 }
 
@@ -329,14 +304,10 @@ fn judge_cause(round: &Round, part: &Part, cause: &Cause) -> judged::Cause {
             None => explaining(row, "the effect", Some(&gather(&part.quantity)), &control),
         }
     };
+    let of = |scenario: &String| row(scenario, &|quantity| round.gather(quantity, scenario));
     let evidence: Vec<Row> = match &part.kind {
-        Kind::Slope { x, .. } if cause.bound.is_none() => {
-            vec![row(ALL, &|quantity| slope::gather(round, quantity, x))]
-        }
-        _ => {
-            let of = |scenario: &String| row(scenario, &|quantity| round.gather(quantity, scenario));
-            round.scenarios(&cause.quantity).iter().map(of).collect()
-        }
+        Kind::Slope { x, .. } if cause.bound.is_none() => vec![row(ALL, &|quantity| slope::gather(round, quantity, x))],
+        _ => round.scenarios(&cause.quantity).iter().map(of).collect(),
     };
     let verdict = match rules::together(evidence.iter().map(|row| row.verdict)) {
         // Nothing was measured of it.

@@ -8,7 +8,6 @@ use crate::judge::judged::{ControlState, Estimate, JudgedControl, Row};
 use crate::stats::signed_rank::p_value_beyond;
 use crate::stats::{CONFIDENCE, PLANTED_CONFIDENCE, duet, estimate, holm, layout};
 
-/// Judges a control.
 pub(super) fn judge(round: &Round, control: &ControlCase) -> JudgedControl {
     let quantity = &control.quantity;
     let found = round.pooled(quantity);
@@ -42,9 +41,8 @@ pub(super) fn judge(round: &Round, control: &ControlCase) -> JudgedControl {
             format!("noise hides effects of this size ({}, floor {:.1} %)", in_words(&wide), floor * 100.0)
         }),
     };
-    let can_fail = matches!(state, ControlState::Passed | ControlState::CouldNotTell).then_some(control.margin);
-    let fault =
-        can_fail.and_then(|margin| order_fault(round, quantity, margin).or_else(|| told_apart_in_one(round, control)));
+    let fault = || order_fault(round, quantity, control.margin).or_else(|| told_apart_in_one(round, control));
+    let fault = if matches!(state, ControlState::Failed | ControlState::NotMeasured) { None } else { fault() };
     let (state, reason) = fault.map_or((state, reason), |fault| (ControlState::Failed, fault));
     // The copies of processes have different layouts, those of a duet share theirs.
     let tells_layouts = control.planted.is_none() && !quantity.is_duet();
@@ -62,8 +60,7 @@ pub(super) fn judge(round: &Round, control: &ControlCase) -> JudgedControl {
     }
 }
 
-/// The scenario in which alone the copies of an A/A control are told apart, which the mean over several may hide. Holm over the scenarios
-/// keeps the chance of a false alarm that one of them has.
+/// The scenario in which alone copies are told apart, which the mean over several may hide. Holm keeps the chance of a false alarm that one has.
 fn told_apart_in_one(round: &Round, control: &ControlCase) -> Option<String> {
     let quantity = &control.quantity;
     let scenarios = round.scenarios(quantity);
@@ -86,8 +83,7 @@ fn in_words(wide: &Estimate) -> String {
     format!("99 % interval [{:.3}, {:.3}]", wide.lo, wide.hi)
 }
 
-/// The A/A pairs that show the noise of a control: for A/A its own, for a planted one those of the same arm in its scenarios, whichever A/A
-/// control they were run for.
+/// The A/A pairs that show the noise of a control: of a planted one those of the same arm in its scenarios, whichever A/A control they were run for.
 fn copies(round: &Round, control: &ControlCase, own: &Yield) -> Vec<(u64, f64)> {
     let quantity = &control.quantity;
     let Of::Ratio { denominator, .. } = &quantity.of else { return Vec::new() };
@@ -109,7 +105,6 @@ pub(super) fn order_fault(round: &Round, quantity: &Quantity, margin: f64) -> Op
     let arm = &quantity.arms()[0];
     round.scenarios(quantity).iter().find_map(|scenario| {
         let samples = round.samples(quantity, scenario, arm);
-        // A failed run has no pairs.
         let ran: Vec<_> = samples.iter().filter(|sample| !sample.pairs.is_empty()).collect();
         let effects = ran.iter().filter_map(|sample| duet::order_effect(&sample.pairs));
         let effects: Vec<f64> = effects.map(|effect| effect / 2.0).collect();

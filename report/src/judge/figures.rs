@@ -50,9 +50,13 @@ impl<'a> Printer<'a> {
         printer
     }
 
-    /// Whether a number is one of a change, which has its sign.
     fn is_change(&self) -> bool {
         matches!(self.unit, Unit::Percent | Unit::Inverse)
+    }
+
+    /// The ends of a range as they are printed: what is inverse falls.
+    fn in_order(&self, [lo, hi]: [String; 2]) -> [String; 2] {
+        if self.unit == Unit::Inverse { [hi, lo] } else { [lo, hi] }
     }
 
     fn number(&self, value: f64) -> f64 {
@@ -65,14 +69,13 @@ impl<'a> Printer<'a> {
 
     fn print(&self, value: f64) -> String {
         let number = self.number(value);
-        let text = fmt::decimals_or_power(number, self.places);
-        let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-        if self.is_change() && number > 0.0 && !is_zero { format!("+{text}") } else { text }
+        let is_long = self.places > 6 || number.abs() >= 1e12;
+        let text = if is_long { fmt::number(number, 3) } else { fmt::decimals(number, self.places) };
+        if self.is_change() && number > 0.0 && !fmt::is_zero(&text) { format!("+{text}") } else { text }
     }
 }
 
-/// The estimate with its interval: "+31 % (+28 to +35)", "184 ns (160 to 201)"; a single figure stands alone. Of the slope of a ratio its ends: "+65 %
-/// at 1 ms, +2 % at 100 ms".
+/// The estimate with its interval: "+31 % (+28 to +35)"; a single figure stands alone. Of the slope of a ratio its ends: "+65 % at 1 ms, +2 % at 100 ms".
 pub fn estimate(row: &Row) -> String {
     let Scale::Slope { range: Some(Range { metric, from, to, levels: Some((levels, unit)) }), .. } = &row.scale else {
         return or_nothing(shown(row), |estimate| printed(&row.scale, &estimate));
@@ -86,12 +89,10 @@ pub fn estimate(row: &Row) -> String {
 
 /// The estimate as it is printed: that of a slope over a range as the factor between its ends.
 pub fn shown(row: &Row) -> Option<Estimate> {
-    let estimate = row.estimate?;
-    let Scale::Slope { range: Some(Range { from, to, .. }), .. } = &row.scale else {
-        return Some(estimate);
-    };
-    let factor = |slope: f64| (slope * (to / from).ln()).exp();
-    Some(Estimate { point: factor(estimate.point), lo: factor(estimate.lo), hi: factor(estimate.hi), ..estimate })
+    let Scale::Slope { range: Some(Range { from, to, .. }), .. } = &row.scale else { return row.estimate };
+    let Estimate { point, lo, hi, .. } = row.estimate?;
+    let [point, lo, hi] = [point, lo, hi].map(|slope| (slope * (to / from).ln()).exp());
+    Some(Estimate { point, lo, hi, ..row.estimate? })
 }
 
 /// The same of a ratio by itself.
@@ -99,13 +100,12 @@ pub fn times(estimate: &Estimate) -> String {
     printed(&bare_ratio(Unit::Times), estimate)
 }
 
-/// The scale of a ratio whose sides are not printed.
 fn bare_ratio(unit: Unit) -> Scale {
-    let name = String::new;
-    Scale::Ratio { numerator: name(), denominator: name(), metric: name(), unit }
+    let [numerator, denominator, metric] = [const { String::new() }; 3];
+    Scale::Ratio { numerator, denominator, metric, unit }
 }
 
-/// From the least to the most of the estimates of one quantity on several hosts: "+5 to +42 %"; `None` without any.
+/// From the least to the most of one quantity over hosts: "+5 to +42 %"; `None` without any.
 pub fn range(rows: &[&Row]) -> Option<String> {
     let points = rows.iter().filter_map(|row| Some(shown(row)?.point).filter(|point| point.is_finite()));
     range_of(&rows.first()?.scale, &points.collect::<Vec<_>>())
@@ -115,14 +115,10 @@ pub fn range(rows: &[&Row]) -> Option<String> {
 pub fn range_of(scale: &Scale, points: &[f64]) -> Option<String> {
     let (lo, hi) = (points.iter().copied().reduce(f64::min)?, points.iter().copied().reduce(f64::max)?);
     let printer = Printer::new(scale, points, None);
-    let mut ends = [lo, hi].map(|end| printer.print(end));
-    if printer.unit == Unit::Inverse {
-        ends.reverse();
-    }
+    let ends = printer.in_order([lo, hi].map(|end| printer.print(end)));
     Some(fmt::join(&from_to(&ends), printer.symbol))
 }
 
-/// "+5 to +42", "8.2".
 pub(super) fn from_to([from, to]: &[String; 2]) -> String {
     if from == to { from.clone() } else { format!("{from} to {to}") }
 }
@@ -136,30 +132,29 @@ pub fn are_alike(a: &Scale, b: &Scale) -> bool {
     }
 }
 
-/// The published figure in the unit of its authors; `None` if there is none.
+/// The published figure in the unit of its authors.
 pub fn published(row: &Row) -> Option<String> {
     let Band { lo, hi } = row.figure?;
-    let (signed, symbol) = match &row.scale {
-        Scale::Ratio { unit: Unit::Times, .. } => (false, "times"),
-        Scale::Ratio { .. } => (true, "%"),
-        Scale::Value { unit, .. } => (false, fmt::symbol_of(unit)),
-        _ => (false, ""),
+    let (sign, symbol) = match &row.scale {
+        Scale::Ratio { unit: Unit::Times, .. } => ("", "times"),
+        Scale::Ratio { .. } => ("+", "%"),
+        Scale::Value { unit, .. } => ("", fmt::symbol_of(unit)),
+        _ => ("", ""),
     };
-    let print = |x: f64| if signed && x > 0.0 { format!("+{}", fmt::plain(x)) } else { fmt::plain(x) };
+    let print = |x: f64| format!("{}{}", if x > 0.0 { sign } else { "" }, fmt::plain(x));
     Some(fmt::join(&from_to(&[lo, hi].map(print)), symbol))
 }
 
-/// The published figure as a number on the scale of the estimates, its ends in rising order.
+/// The published figure on the scale of the estimates, its ends in rising order.
 pub fn published_on_scale(row: &Row) -> Option<Band> {
     let Band { lo, hi } = row.figure?;
-    let back = |x: f64| match &row.scale {
-        Scale::Ratio { unit: Unit::Inverse, .. } => 1.0 / (1.0 + x / 100.0),
-        Scale::Ratio { unit: Unit::Times, .. } | Scale::Value { .. } => x,
-        Scale::Ratio { .. } => 1.0 + x / 100.0,
-        _ => f64::NAN,
+    let [a, b] = match &row.scale {
+        Scale::Ratio { unit: Unit::Inverse, .. } => [lo, hi].map(|x| 1.0 / (1.0 + x / 100.0)),
+        Scale::Ratio { unit: Unit::Times, .. } | Scale::Value { .. } => [lo, hi],
+        Scale::Ratio { .. } => [lo, hi].map(|x| 1.0 + x / 100.0),
+        _ => return None,
     };
-    let (a, b) = (back(lo), back(hi));
-    (!a.is_nan()).then_some(Band { lo: a.min(b), hi: a.max(b) })
+    Some(Band { lo: a.min(b), hi: a.max(b) })
 }
 
 /// Whether the published figure lies outside of the estimates of the hosts.
@@ -179,23 +174,17 @@ pub fn printed(scale: &Scale, estimate: &Estimate) -> String {
         (printer.number(hi) - printer.number(lo)).abs()
     });
     let printer = Printer::new(scale, &[point], width);
-    let interval = if has_interval(estimate) {
-        let end = |end: f64, is_open: bool, open: &str| if is_open { open.to_owned() } else { printer.print(end) };
-        let (lo, hi) = (end(lo, is_open.0, "no lower bound"), end(hi, is_open.1, "no upper bound"));
-        if printer.unit == Unit::Inverse { format!(" ({hi} to {lo})") } else { format!(" ({lo} to {hi})") }
-    } else {
-        String::new()
-    };
-    // A unit stands behind numbers only.
-    let figure = if point.is_finite() {
-        fmt::join(&printer.print(point), printer.symbol)
-    } else {
-        "no figure (failed runs)".to_owned()
-    };
-    figure + &interval
+    let number = || fmt::join(&printer.print(point), printer.symbol);
+    let figure = if point.is_finite() { number() } else { "no figure (failed runs)".to_owned() };
+    if !has_interval(estimate) {
+        return figure;
+    }
+    let end = |end: f64, is_open: bool, open: &str| if is_open { open.to_owned() } else { printer.print(end) };
+    let ends = [end(lo, is_open.0, "no lower bound"), end(hi, is_open.1, "no upper bound")];
+    let [lo, hi] = printer.in_order(ends);
+    format!("{figure} ({lo} to {hi})")
 }
 
-/// Whether the estimate has an interval at all; one sample, or too few, has none.
 pub fn has_interval(estimate: &Estimate) -> bool {
     estimate.n > 1 && estimate.level < 1.0 && !estimate.lo.is_nan() && !estimate.hi.is_nan()
 }
@@ -211,39 +200,28 @@ pub fn what(scale: &Scale) -> String {
             format!("{} of {of}{per}", fmt::metric_in_words(metric))
         }
         Scale::Slope { of, range: None } => format!("slope of {of}"),
-        Scale::Slope { of, range: Some(range) } => {
-            let of_what = match fmt::unit_of(&range.metric) {
-                "count" => String::new(),
-                _ => format!(" ({})", fmt::metric_in_words(&range.metric)),
-            };
-            format!("change of {of} {}{of_what}", ends(range))
+        // "from 1 ms to 100 ms (duration)", "from 24 to 96 tasks".
+        Scale::Slope { of, range: Some(Range { metric, from, to, .. }) } => {
+            let (unit, words) = (fmt::unit_of(metric), fmt::metric_in_words(metric));
+            let [from, to] = [from, to].map(|end| fmt::round_value(*end, unit));
+            let words = if unit == "count" { words } else { format!("({words})") };
+            format!("change of {of} from {from} to {to} {words}")
         }
         Scale::Share { of } => format!("share of {of}"),
         Scale::Blocks { criterion } => format!("blocks with {criterion}"),
     }
 }
 
-/// "from 1 ms to 100 ms", "from 24 to 96 tasks".
-fn ends(Range { metric, from, to, .. }: &Range) -> String {
-    let unit = fmt::unit_of(metric);
-    let [from, to] = [from, to].map(|end| fmt::round_value(*end, unit));
-    let counted = if unit == "count" { format!(" {}", fmt::metric_in_words(metric)) } else { String::new() };
-    format!("from {from} to {to}{counted}")
-}
-
 /// The whole figure of a row: "+31 % (+28 to +35), n = 12; 1.75 s against 1.33 s"; `None` without an estimate.
 pub fn figure(row: &Row) -> Option<String> {
     let estimate = row.estimate.as_ref()?;
-    let failed = if row.failed > 0 { format!("; {}", failed(row.failed)) } else { String::new() };
-    let sides = match (&row.scale, row.sides.as_slice()) {
-        // A value is its own median, and those of one scenario say nothing of a slope.
-        (Scale::Value { .. } | Scale::Slope { .. }, _) | (_, []) => String::new(),
-        _ => format!("; {}", sides(row)),
-    };
-    Some(format!("{}, {}{sides}{failed}", short(row)?, sample_size(estimate)))
+    // A value is its own median, and those of one scenario say nothing of a slope.
+    let has_sides = !matches!(row.scale, Scale::Value { .. } | Scale::Slope { .. }) && !row.sides.is_empty();
+    let sides = if has_sides { format!("; {}", sides(row)) } else { String::new() };
+    Some(format!("{}, {}{sides}{}", short(row)?, sample_size(estimate), failed(row)))
 }
 
-/// The figure with its interval; of an outcome the blocks: "8 of 8 blocks".
+/// The figure with its interval; of an outcome "8 of 8 blocks".
 pub fn short(row: &Row) -> Option<String> {
     let estimate = row.estimate.as_ref()?;
     Some(match &row.scale {
@@ -255,12 +233,17 @@ pub fn short(row: &Row) -> Option<String> {
     })
 }
 
-/// The medians in the order of the ratio: "1.75 s against 1.33 s"; empty if unknown.
+/// "1.75 s against 1.33 s", in the order of the ratio; empty if unknown.
 pub fn sides(row: &Row) -> String {
     match row.sides.as_slice() {
         [a, b] => format!("{} against {}", side_value(a), side_value(b)),
         _ => named_sides(row),
     }
+}
+
+/// "; 1 failed run", "; 3 failed runs"; empty without any.
+pub fn failed(Row { failed, .. }: &Row) -> String {
+    if *failed == 0 { String::new() } else { format!("; {}", fmt::plural(*failed, "failed run", "failed runs")) }
 }
 
 /// "n = 12", or that there is one run, or too few for an interval.
@@ -273,7 +256,7 @@ pub fn sample_size(estimate: &Estimate) -> String {
     }
 }
 
-/// Medians with the names of the arms: "async 1.75 s, sync 1.33 s"; empty if unknown.
+/// "async 1.75 s, sync 1.33 s"; empty if unknown.
 pub fn named_sides(row: &Row) -> String {
     let said = |side: &Side| format!("{} {}", side.arm, side_value(side));
     row.sides.iter().map(said).collect::<Vec<_>>().join(", ")
@@ -293,24 +276,18 @@ pub fn modes(row: &Row) -> impl Iterator<Item = String> {
     })
 }
 
-/// What is said of a value that may not be there.
 pub fn or_nothing<T>(value: Option<T>, said: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| NOTHING.to_owned(), said)
 }
 
-/// The floor as a percentage, or `-` for a quantity that has none.
+/// The floor as a percentage, or `-`.
 pub fn floor(row: &Row) -> String {
     or_nothing(row.floor, fmt::percent)
 }
 
-/// The coverage of the interval: 0.039 is "96.1 %"; `None` for a single figure.
+/// 0.039 is "96.1 %"; `None` for a single figure.
 pub fn coverage(estimate: &Estimate) -> Option<String> {
     has_interval(estimate).then(|| fmt::percent(1.0 - estimate.level))
-}
-
-/// "1 failed run", "3 failed runs".
-pub fn failed(count: usize) -> String {
-    fmt::plural(count, "failed run", "failed runs")
 }
 
 /// "holds on 3 of 3, 1 unclear": a verdict over hosts.

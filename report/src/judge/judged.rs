@@ -1,8 +1,6 @@
-//! What the judge found: plain data between the decision (`judge`) and the page (`render`).
-//!
-//! Everything the report prints about a claim, control or goal is in here, so that rendering decides nothing.
+//! What the judge found: plain data between the decision (`judge`) and the page (`render`), which decides nothing.
 
-use strum::{IntoStaticStr, VariantArray as _};
+use strum::VariantArray as _;
 
 use crate::claims::rules::{Band, computable};
 pub use crate::claims::rules::{ControlState, Verdict};
@@ -16,9 +14,7 @@ pub struct Calibrated {
     pub control: String,
     pub scenarios: Vec<String>,
     pub blocks: usize,
-    /// Trials that could be judged.
     pub trials: usize,
-    pub failed: usize,
     /// Trials whose interval leaves out that there is no difference.
     pub misses: usize,
     /// The share of trials that should, by the exact level of their intervals.
@@ -31,16 +27,14 @@ pub struct Calibrated {
     pub least: f64,
 }
 
-/// What an [`Estimate`] is an estimate of; decides how it is printed.
+/// What an [`Estimate`] is an estimate of.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scale {
     /// `numerator / denominator` of a metric, printed in `unit`.
     Ratio { numerator: String, denominator: String, metric: String, unit: Unit },
-    /// A metric of something ("async less that of empty"), divided by another metric of it or not, in `unit`, already multiplied by the
-    /// quantity's factor.
+    /// A metric of something ("async less that of empty"), per another metric of it or not, in `unit`, already multiplied by the quantity's factor.
     Value { metric: String, of: String, per: Option<String>, unit: String },
-    /// A slope of log value on log x. One that is judged by its direction is printed as the change of the value over `range`, which is what
-    /// its margin is about.
+    /// A slope of log value on log x. One that is judged by its direction is printed as the change of the value over `range`.
     Slope { of: String, range: Option<Range> },
     /// Share of another claim's log effect (1.0 is all of it).
     Share { of: String },
@@ -48,7 +42,6 @@ pub enum Scale {
     Blocks { criterion: String },
 }
 
-/// From where to where a slope goes, in the unit of its x.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Range {
     pub metric: String,
@@ -68,10 +61,9 @@ pub struct Row {
     pub scale: Scale,
     /// `None`: no sample, or too few for an interval and no single figure.
     pub estimate: Option<Estimate>,
-    /// Medians of the two sides in the metric's own unit, so that no ratio stands without absolute values.
+    /// Medians of the two sides, so that no ratio stands without absolute values.
     pub sides: Vec<Side>,
-    /// Smallest ratio - 1 that counts as an effect (margin or A/A noise, whichever is larger); infinite where nothing shows the noise, `None`
-    /// where no verdict rests on it.
+    /// Smallest ratio - 1 that counts as an effect: infinite where nothing shows the noise, `None` where no verdict rests on it.
     pub floor: Option<f64>,
     /// Smallest ratio - 1 that matters; `None` where nothing is judged by it.
     pub margin: Option<f64>,
@@ -81,7 +73,7 @@ pub struct Row {
     pub failed: usize,
     /// Path of the round that it is of, relative to the results root.
     pub round: String,
-    /// Whether it stands beside the rows that decide: a smaller question of the claim, or a scenario that a pooled row has heard.
+    /// A smaller question of the claim, or a scenario that a pooled row has heard.
     pub beside: bool,
 }
 
@@ -96,12 +88,11 @@ impl Row {
         self.scenario == name || self.part.starts_with(name)
     }
 
-    /// Whether anything of it was measured.
     pub fn has_figure(&self) -> bool {
         self.estimate.is_some() || !self.sides.is_empty()
     }
 
-    /// Whether it shows an effect: a ratio beyond the margin, whatever is claimed of it; of other quantities a verdict that is not *no difference*.
+    /// A ratio beyond the margin, whatever is claimed of it; of other quantities a verdict that is not *no difference*.
     pub fn shows_effect(&self) -> bool {
         let beyond = |margin: f64| {
             let none = Band::negligible(margin);
@@ -113,14 +104,12 @@ impl Row {
         }
     }
 
-    /// The words of its part, without the set-up in parentheses, which stands in the evidence as longer words than `longest` characters do;
-    /// else empty.
+    /// The words of its part without the set-up in parentheses; empty if they are longer than `longest` characters.
     pub fn part_in_words(&self, longest: usize) -> &str {
         self.part.split(" (").next().filter(|words| words.chars().count() <= longest).unwrap_or_default()
     }
 }
 
-/// Absolute value of one arm in a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
     pub arm: String,
@@ -137,14 +126,13 @@ pub struct Cause {
     pub text: String,
     /// A row per scenario; of a slope one over all of them.
     pub evidence: Vec<Row>,
-    /// Over the rows.
     pub verdict: Verdict,
 }
 
 /// The effect of the authors' own code beside that of its mirror.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mirror {
-    /// The part of the form; empty if there are none.
+    /// Of the form; empty if there are none.
     pub part: String,
     pub scenario: String,
     /// In the same blocks.
@@ -153,27 +141,16 @@ pub struct Mirror {
     /// In what condition their code ran; empty: as it is.
     pub but: String,
     pub apart: Estimate,
-    pub state: MirrorState,
+    /// *Holds* if both show the same, *does not hold* if not; *unclear* by noise, or too few blocks.
+    pub agrees: Verdict,
     /// The results folder and the host where both ran.
     pub at: (String, usize),
 }
 
 impl Mirror {
-    /// Whether both compare the same test.
     pub fn is_same(&self, other: &Mirror) -> bool {
         (&self.part, &self.scenario) == (&other.part, &other.scenario)
     }
-}
-
-/// Whether a mirror does what it mirrors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
-#[strum(serialize_all = "lowercase", const_into_str)]
-pub enum MirrorState {
-    Agrees,
-    Disagrees,
-    /// Too much noise, or too few blocks.
-    #[strum(serialize = "could not tell")]
-    CouldNotTell,
 }
 
 /// A claim with everything the report says about it.
@@ -182,12 +159,11 @@ pub type JudgedClaim = Claim<JudgedForm>;
 /// What was found of a claim in one form, or why that makes no sense.
 pub type JudgedForm = Result<Judged, String>;
 
-/// A verdict with its evidence.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Judged {
     /// One row per part and scenario; of `every` a pooled one before them.
     pub rows: Vec<Row>,
-    /// Over the parts, after controls, mirrors and the round before.
+    /// After controls, mirrors and the round before.
     pub verdict: Verdict,
     /// Why it is unclear or not tested whatever the figures say; empty otherwise.
     pub reason: String,
@@ -199,20 +175,19 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// The row that the one-line summary shows: of those that decide the one with the verdict, else the first.
+    /// What the one-line summary shows: of the rows that decide the one with the verdict, else the first.
     pub fn deciding_row(&self) -> Option<&Row> {
         let deciding = || self.rows.iter().filter(|row| !row.beside);
         deciding().find(|row| row.verdict == self.verdict).or_else(|| deciding().next())
     }
 
-    /// Whether there is an effect: only an effect has a cause.
+    /// Only an effect has a cause.
     pub fn has_effect(&self) -> bool {
         self.rows.iter().any(Row::shows_effect)
     }
 }
 
 impl JudgedStudy {
-    /// The claim called `id`.
     pub fn claim(&self, id: &str) -> Option<&JudgedClaim> {
         self.claims.iter().find(|claim| claim.id == id)
     }
@@ -229,12 +204,10 @@ impl JudgedStudy {
 }
 
 impl JudgedClaim {
-    /// The forms that make sense.
     pub fn forms(&self) -> impl Iterator<Item = (Form, &Judged)> {
         Form::VARIANTS.iter().filter_map(|&form| Some((form, self.form(form).as_ref().ok()?)))
     }
 
-    /// Everything that was found, further tests included.
     pub fn evidence(&self) -> impl Iterator<Item = &Judged> {
         self.forms().map(|(_, found)| found).chain(self.further.iter().flat_map(|test| &test.form))
     }
@@ -261,7 +234,6 @@ pub struct JudgedGoal {
     pub rows: Vec<Row>,
     /// `<= 2.5` or `>= 2.5`, with unit.
     pub bound: String,
-    /// Over its rows.
     pub verdict: Verdict,
 }
 

@@ -4,13 +4,17 @@ use std::collections::BTreeMap;
 
 use super::round::{Yield, scale};
 use super::{Round, newest};
-use crate::claims::map::{Crossing, Curve, Line, Map, When};
+use crate::claims::Of;
+use crate::claims::map::{Crossing, Line, Map, When};
 use crate::judge::figures;
 use crate::judge::judged::{Estimate, Scale};
 use crate::judge::prediction::effect;
 use crate::judge::prices::{self, Prices};
 use crate::stats::{CONFIDENCE, Interval, median_estimate};
 use crate::{fmt, stats};
+
+/// An interval that spans more than this factor leaves open where a crossing is.
+const OPEN: f64 = 3.0;
 
 /// A map on all hosts.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +32,6 @@ pub struct OnHost {
     pub round: String,
     /// In rising order of x.
     pub points: Vec<Point>,
-    /// In the order of the map.
     pub crossings: Vec<Crossed>,
 }
 
@@ -54,8 +57,7 @@ pub struct Crossed {
     pub ends: (f64, f64),
 }
 
-/// The maps on all hosts, those that were measured at all: on each host by the newest round that measured it. The `rounds` are of all hosts, the
-/// newest first.
+/// The maps that some host measured, on each by the newest that did of the `rounds` of all hosts, the newest first.
 pub fn judge(maps: &[Map], rounds: &[&Round], prices: &Prices) -> Vec<JudgedMap> {
     let judged = maps.iter().map(|map| {
         let hosts = newest(rounds, |round| round.host, |round| in_round(map, round, prices));
@@ -72,7 +74,6 @@ fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
         if is_asked { round.gather(&line.quantity, scenario) } else { Yield::default() }
     };
     let base = map.base.as_ref().and_then(|base| map.line(base));
-    let second = fmt::conversion("s", fmt::unit_of(&map.lines[0].quantity.metric));
     let x = |scenario: &String| stats::median(round.gather(&map.place, scenario).values());
     let found = round.asked(&map.place).iter().filter_map(|scenario| Some((x(scenario)?, scenario)));
     let mut scenarios: Vec<(f64, &String)> = found.filter(|(x, _)| x.is_finite() && *x > 0.0).collect();
@@ -85,17 +86,15 @@ fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
         };
         let ys: Vec<Option<Estimate>> = found.iter().map(|own| median_estimate(&shown(own), CONFIDENCE)).collect();
         let plain: Vec<Option<f64>> = found.iter().map(|own| stats::median(own.values())).collect();
-        let ruled = |curve: &Curve| {
+        let by_rule = |(line, y): (&Line, &Option<Estimate>)| {
+            let curve = map.curves.iter().find(|curve| curve.arm == line.arm && y.is_some())?;
             let median = |arm: &str| plain[map.line(arm)?];
             let over = median(&curve.over)?;
             let part = curve.beside.as_ref().map_or(Some(0.0), |part| median(part))?;
             let handoffs = curve.handoffs.count(|metric, arm| round.median(scenario, arm, metric))?;
-            let price = prices::seconds(prices, &curve.price, curve.side, round.host)? * second?;
+            let second = fmt::conversion("s", fmt::unit_of(&line.quantity.metric))?;
+            let price = prices::seconds(prices, &curve.price, curve.side, round.host)? * second;
             Some(over * effect(curve.shape, (over, part), handoffs, price))
-        };
-        let by_rule = |(line, y): (&Line, &Option<Estimate>)| {
-            let curve = map.curves.iter().find(|curve| curve.arm == line.arm && y.is_some())?;
-            ruled(curve)
         };
         let by_rule: Vec<Option<f64>> = map.lines.iter().zip(&ys).map(by_rule).collect();
         let over = base.map_or(Some(1.0), |base| plain[base]);
@@ -124,15 +123,14 @@ fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
             let (lo, hi) = (interval.lo.min(point), interval.hi.max(point));
             Interval { point, lo, hi, ..interval }
         });
-        let is_ruled = |line: usize| points.iter().any(|point| point.by_rule[line].is_some());
         let ruled = |(arm, over): (usize, usize)| {
             let y = |point: &Point, line: usize| point.by_rule[line].or(point.plain[line]);
             let ratio = |point: &Point| Some((point.x, y(point, arm)? / y(point, over)?));
-            pass(&points.iter().filter_map(ratio).collect::<Vec<_>>(), *at, *when)
+            let is_ruled = points.iter().any(|point| point.by_rule[arm].or(point.by_rule[over]).is_some());
+            pass(&points.iter().filter(|_| is_ruled).filter_map(ratio).collect::<Vec<_>>(), *at, *when)
         };
         let is_of_y = |of: &usize| arm.quantity.metric == map.lines[*of].quantity.metric;
-        let lines = map.line(&arm.arm).filter(is_of_y).zip(map.line(&over.arm));
-        let predicted = lines.filter(|(arm, over)| is_ruled(*arm) || is_ruled(*over)).and_then(ruled);
+        let predicted = map.line(&arm.arm).filter(is_of_y).zip(map.line(&over.arm)).and_then(ruled);
         Crossed { measured, predicted, ends }
     };
     let crossings = map.crossings.iter().map(crossed).collect();
@@ -140,13 +138,12 @@ fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
     is_there.then(|| OnHost { host: round.host, round: round.folder.clone(), points, crossings })
 }
 
-/// The ratio of two values of each block that has both and in which one at least is known.
+/// The ratio of each block that has both and in which one at least is known.
 fn quotients(above: &Yield, below: &Yield) -> BTreeMap<u64, f64> {
     above.with(below).map(|(block, a, b)| (block, a / b)).filter(|(_, ratio)| !ratio.is_nan()).collect()
 }
 
-/// Where the ratio of `points`, in rising order of x, passes `at`: between the neighbors that leave the fewest points on the wrong side, the last of
-/// such. `None` without points.
+/// Where the ratio of `points`, in rising order of x, passes `at`: between the neighbors that leave the fewest points on the wrong side, the last of such.
 ///
 /// A ratio that falls to what lies above 1 is that of work x and of something that adds to it: what is added shrinks with x, and is interpolated on
 /// a straight line between logarithms, or as one over x where the next point shows nothing added. Any other ratio itself is.
@@ -173,14 +170,9 @@ pub fn pass(points: &[(f64, f64)], at: f64, when: When) -> Option<f64> {
 }
 
 impl JudgedMap {
-    /// What x is printed as.
-    pub fn x_scale(&self) -> Scale {
-        scale(&self.map.place)
-    }
-
-    /// What y is printed as.
-    pub fn y_scale(&self) -> Scale {
-        scale(&self.map.lines[0].quantity)
+    /// What x and y are printed as.
+    pub fn scales(&self) -> [Scale; 2] {
+        [&self.map.place, &self.map.lines[0].quantity].map(scale)
     }
 
     /// The sentence of each crossing that some host knows, with the figure of the newest: its interval, and what the rule says.
@@ -196,27 +188,27 @@ impl JudgedMap {
         self.range(self.map.crossings.iter().position(|crossing| crossing.id == id)?)
     }
 
-    /// "12 to 45 µs", "less than 10 µs", "20 ms to more than 100 ms".
+    /// "12 to 45 µs", "less than 10 µs", "20 ms to more than 100 ms"; of a host that leaves it open, its interval.
     fn range(&self, place: usize) -> Option<String> {
         let found = |on: &OnHost| {
-            let crossed = on.crossings.get(place)?;
-            Some((crossed.measured?.point, crossed.ends))
+            let Crossed { measured, ends, .. } = on.crossings.get(place)?;
+            let Estimate { point, lo, hi, .. } = (*measured)?;
+            let is_open = figures::has_interval(measured.as_ref()?) && hi > lo * OPEN;
+            Some(if is_open { [lo, hi] } else { [point; 2] }.map(|x| (x, *ends)))
         };
-        self.in_words(self.hosts.iter().filter_map(found).collect())
+        self.in_words(self.hosts.iter().filter_map(found).flatten().collect())
     }
 
     /// "45 µs (41 µs to 52 µs), by the rule 50 µs".
     pub fn figure(&self, on: &OnHost, place: usize) -> Option<String> {
         let Crossed { measured, predicted, ends } = on.crossings.get(place)?;
-        let measured = (*measured)?;
-        let own = self.in_words(vec![(measured.point, *ends)])?;
+        let Estimate { point, lo, hi, .. } = (*measured)?;
         let end = |x: f64, none: &str| if x.is_finite() { self.rounded(x) } else { none.to_owned() };
-        let interval = match (measured.lo, measured.hi) {
-            (lo, hi) if !figures::has_interval(&measured) || (lo.is_infinite() && hi.is_infinite()) => String::new(),
-            (lo, hi) => format!(" ({} to {})", end(lo, "no lower bound"), end(hi, "no upper bound")),
-        };
+        let is_known = figures::has_interval(measured.as_ref()?) && (lo.is_finite() || hi.is_finite());
+        let interval = || format!(" ({} to {})", end(lo, "no lower bound"), end(hi, "no upper bound"));
+        let interval = if is_known { interval() } else { String::new() };
         let rule = predicted.and_then(|x| Some(format!(", by the rule {}", self.in_words(vec![(x, *ends)])?)));
-        Some(own + &interval + &rule.unwrap_or_default())
+        Some(self.in_words(vec![(point, *ends)])? + &interval + &rule.unwrap_or_default())
     }
 
     /// From the least to the most of crossings, each with the ends of what was measured there.
@@ -235,8 +227,8 @@ impl JudgedMap {
 
     /// A value of x in two digits, which is what a crossing is known to.
     pub fn rounded(&self, x: f64) -> String {
-        let unit = if let Scale::Value { unit, .. } = self.x_scale() { unit } else { String::new() };
-        let (divisor, symbol) = fmt::unit_for(&unit, x);
+        let unit = if let Of::Value { unit, .. } = &self.map.place.of { unit } else { "" };
+        let (divisor, symbol) = fmt::unit_for(unit, x);
         fmt::join(&fmt::rounded(x / divisor, 2), symbol)
     }
 }

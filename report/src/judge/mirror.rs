@@ -5,21 +5,20 @@ use std::fmt::Write as _;
 use super::round::{Yield, ratio_estimate};
 use super::{Round, newest};
 use crate::claims::rules;
-use crate::claims::{Asked, Form, Part, Quantity};
+use crate::claims::{Form, Part, Quantity};
 use crate::judge::figures::times;
-use crate::judge::judged::{Judged, Mirror, MirrorState, Verdict};
+use crate::judge::judged::{Judged, Mirror, Verdict};
 use crate::stats::CONFIDENCE;
 
 /// How far the two effects may be apart, as a ratio less one.
 pub const MARGIN: f64 = 0.10;
 
-/// Compares what the claim `id` mirrors in `form`, or the further test of this id, in `rounds`, the newest first: of every host the newest round of
-/// each profile that asked it.
+/// Compares what the claim `id` mirrors in `form`, or the further test of this id: of every host by the newest round of each profile that asked it.
 pub(super) fn compare(rounds: &[&Round], id: &str, form: Form) -> Vec<Mirror> {
     let in_round = |round: &Round| {
-        let parts = round.claims.asked(id, form).map(Asked::parts).unwrap_or_default();
-        Some(parts.iter().flat_map(|part| of_part(round, part)).collect::<Vec<Mirror>>())
-            .filter(|found| !found.is_empty())
+        let parts = round.claims.asked(id, form)?.parts();
+        let found: Vec<Mirror> = parts.iter().flat_map(|part| of_part(round, part)).collect();
+        (!found.is_empty()).then_some(found)
     };
     newest(rounds, |round| (round.host, &round.profile), in_round).concat()
 }
@@ -30,14 +29,10 @@ fn of_part(round: &Round, part: &Part) -> Vec<Mirror> {
         let (theirs, ours) = (effects(round, theirs, scenario), effects(round, &mirrors.ours, scenario));
         let pairs = theirs.with(&ours).map(|(block, theirs, ours)| (block, theirs - ours)).collect();
         let apart = ratio_estimate(&Yield { pairs, ..Yield::default() }, CONFIDENCE)?;
-        let state = match rules::equal(&apart, MARGIN) {
-            Verdict::Holds => MirrorState::Agrees,
-            Verdict::DoesNotHold => MirrorState::Disagrees,
-            _ => MirrorState::CouldNotTell,
-        };
+        let agrees = rules::equal(&apart, MARGIN);
         let (theirs, ours) = (ratio_estimate(&theirs, CONFIDENCE)?, ratio_estimate(&ours, CONFIDENCE)?);
         let (part, scenario, at) = (part.text.clone(), scenario.to_owned(), (round.folder.clone(), round.host));
-        Some(Mirror { part, scenario, theirs, ours, but: but.to_owned(), apart, state, at })
+        Some(Mirror { part, scenario, theirs, ours, but: but.to_owned(), apart, agrees, at })
     };
     let both = |scenario: &String| {
         let but = mirrors.but.as_ref().and_then(|(but, theirs)| compare(but, theirs, scenario));
@@ -55,17 +50,17 @@ fn effects(round: &Round, quantity: &Quantity, scenario: &str) -> Yield {
     found
 }
 
-/// A form as published whose mirror does something else than the authors' code judges another program than theirs, and is unclear on `host`. The
-/// newest comparison there that can tell decides; where there is none, one host on which they agree is enough.
+/// A form as published whose mirror does something else than the authors' code is unclear on `host`: by the newest comparison there that can tell, else
+/// by that of another host, of which one that agrees is enough.
 pub(super) fn believe(found: &mut Judged, host: usize) {
-    let can_tell = |mirror: &&Mirror| mirror.but.is_empty() && mirror.state != MirrorState::CouldNotTell;
-    let agrees = |mirror: &&Mirror| mirror.state == MirrorState::Agrees;
+    let can_tell = |mirror: &&Mirror| mirror.but.is_empty() && mirror.agrees.is_decided();
+    let agrees = |mirror: &&Mirror| mirror.agrees == Verdict::Holds;
     let decides = |mirror: &Mirror| {
         let same = || found.mirrors.iter().filter(can_tell).filter(|other| other.is_same(mirror));
         same().find(|other| other.at.1 == host).or_else(|| same().find(agrees)).or_else(|| same().next())
     };
     let mut deciding = found.mirrors.iter().filter_map(decides);
-    let Some(mirror) = deciding.find(|mirror| mirror.state == MirrorState::Disagrees) else { return };
+    let Some(mirror) = deciding.find(|mirror| mirror.agrees == Verdict::DoesNotHold) else { return };
     let (theirs, ours) = (times(&mirror.theirs), times(&mirror.ours));
     let mut reason = format!("in {} the authors' code shows {theirs} and its mirror {ours}", mirror.scenario);
     let shows =

@@ -50,7 +50,6 @@ pub fn agrees(predicted: f64, measured: f64) -> bool {
 }
 
 impl Observed {
-    /// The work between two handoffs.
     pub fn between_s(&self) -> f64 {
         self.base_s / self.handoffs
     }
@@ -91,19 +90,16 @@ fn observe_row(rule: &Rule, round: &Round, row: &Row, all: &Prices) -> Option<Ob
     };
     let median = |metric: &str, arm: &str| round.median(&row.scenario, arm, metric);
     let seconds = |metric: &str, arm: &str| Some(median(metric, arm)? * fmt::conversion(fmt::unit_of(metric), "s")?);
-    let base_s = if let Some(metric) = &rule.metric {
-        seconds(metric, &rule.base)?
-    } else {
-        let side = row.sides.iter().find(|side| side.arm == rule.base)?;
-        side.median * fmt::conversion(fmt::unit_of(&side.metric), "s")?
+    let side = row.sides.iter().find(|side| side.arm == rule.base);
+    let base_s = match &rule.metric {
+        Some(metric) => seconds(metric, &rule.base)?,
+        None => side?.median * fmt::conversion(fmt::unit_of(&side?.metric), "s")?,
     };
-    let part_s = match &rule.beside {
-        None => 0.0,
-        Some(part) => seconds(rule.metric.as_deref().unwrap_or("work_s"), part)?,
-    };
+    let part_s = rule.beside.as_ref().map(|part| seconds(rule.metric.as_deref().unwrap_or("work_s"), part));
     let handoffs = rule.handoffs.count(median)?;
     let (rule, host, scenario) = (rule.clone(), round.host, row.scenario.clone());
     let price_s = prices::seconds(all, &rule.price, rule.side, host);
+    let part_s = part_s.unwrap_or(Some(0.0))?;
     let observed = Observed { rule, host, scenario, effect, base_s, part_s, handoffs, price_s };
     (base_s > 0.0 && handoffs > 0.0).then_some(observed)
 }

@@ -27,14 +27,12 @@ pub struct OnHost {
 }
 
 impl OnHost {
-    /// What was measured this way.
     pub fn row(&self, way: Way) -> Option<&Row> {
         self.rows.iter().find(|(own, _)| *own == way).map(|(_, row)| row)
     }
 }
 
 impl JudgedPrice {
-    /// What `host` says of it.
     pub fn on(&self, host: usize) -> Option<&OnHost> {
         self.hosts.iter().find(|on| on.host == host)
     }
@@ -43,7 +41,6 @@ impl JudgedPrice {
         self.hosts.iter().filter_map(|on| on.row(way)).collect()
     }
 
-    /// From the least to the most over hosts.
     pub fn range(&self, way: Way) -> Option<String> {
         figures::range(&self.rows(way))
     }
@@ -79,8 +76,7 @@ pub fn seconds(prices: &Prices, PriceOf { study, id }: &PriceOf, way: Way, host:
     prices.get(study)?.iter().find(|judged| judged.price.id == *id)?.seconds(host, way)
 }
 
-/// The prices on all hosts, those that were measured at all: on each host by the newest round that measured it. The `rounds` are of all hosts, the
-/// newest first.
+/// The prices that some host measured, on each by the newest that did of the `rounds` of all hosts, the newest first.
 pub fn judge(prices: &[Price], rounds: &[&Round]) -> Vec<JudgedPrice> {
     let judged = prices.iter().map(|price| {
         let hosts = newest(rounds, |round| round.host, |round| in_round(price, round));

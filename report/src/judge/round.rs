@@ -12,14 +12,12 @@ use crate::judge::judged::{Estimate, JudgedControl, Row, Scale, Side, Verdict};
 use crate::stats::signed_rank::{FEWEST, Interval};
 use crate::stats::{self, CONFIDENCE, duet, estimate, floor, median_estimate, modes};
 
-/// The scenario of a row that speaks for several.
 pub(super) const ALL: &str = "all";
 
 /// A round of one host: its samples, and the claims as far as it was asked them.
 #[derive(Debug)]
 pub struct Round {
     pub host: usize,
-    /// Path of its folder, relative to the results root.
     pub folder: String,
     /// `quick`, `full` or `smoke`.
     pub profile: String,
@@ -36,14 +34,12 @@ pub struct Round {
 pub(super) struct Yield {
     /// Log ratios, or values, by the blocks that both sides ran in: infinite where a side failed, not a number where nothing is known.
     pub pairs: BTreeMap<u64, f64>,
-    /// Failed runs among them.
     pub failed: usize,
-    /// The metric for which nothing can be said although runs succeeded, because they lack it.
+    /// The metric that runs lack although they succeeded.
     pub missing: Option<String>,
 }
 
 impl Yield {
-    /// Its log ratios, or values, in the order of the blocks.
     pub(super) fn values(&self) -> Vec<f64> {
         self.pairs.values().copied().collect()
     }
@@ -56,16 +52,14 @@ impl Yield {
 
 /// Why so many A/A pairs give no floor; `None` if they are enough.
 pub(super) fn no_floor(pairs: usize) -> Option<String> {
-    match pairs {
-        0 => Some("no noise floor: no A/A control measured the noise".to_owned()),
-        pairs if pairs < FEWEST => {
-            Some(format!("no noise floor: {pairs} A/A pairs measured the noise, {FEWEST} are the fewest"))
-        }
-        _ => None,
-    }
+    let why = match pairs {
+        0 => "no A/A control measured the noise".to_owned(),
+        _ => format!("{pairs} A/A pairs measured the noise, {FEWEST} are the fewest"),
+    };
+    (pairs < FEWEST).then(|| format!("no noise floor: {why}"))
 }
 
-/// What a sample says of a metric: its value, or nothing if the run failed; the name of the metric if a run that succeeded lacks it.
+/// What a sample says of a metric: nothing if the run failed; the name of the metric if a run that succeeded lacks it.
 pub(super) fn read(sample: &Sample, metric: &str) -> Result<Option<f64>, String> {
     match (&sample.error, sample.metrics.get(metric)) {
         (Some(_), _) => Ok(None),
@@ -87,7 +81,6 @@ impl Round {
         self.controls.get_or_init(judged)
     }
 
-    /// The scenarios of a quantity.
     pub(super) fn scenarios<'q>(&self, quantity: &'q Quantity) -> &'q [String] {
         quantity.scenarios(&self.profile)
     }
@@ -97,7 +90,6 @@ impl Round {
         if quantity.is_measured(&self.profile) { self.scenarios(quantity) } else { &[] }
     }
 
-    /// The median of a metric over the runs of a test case that succeeded.
     pub(super) fn median(&self, scenario: &str, arm: &str, metric: &str) -> Option<f64> {
         let samples = self.data.samples(scenario, arm);
         stats::median(samples.iter().filter_map(|sample| sample.metrics.get(metric).copied()).collect())
@@ -109,13 +101,11 @@ impl Round {
         self.data.samples(scenario, arm).iter().filter(|sample| sample.block < blocks).collect()
     }
 
-    /// What those that succeeded recorded of `metric`.
     pub(super) fn recorded(&self, quantity: &Quantity, scenario: &str, arm: &str, metric: &str) -> Vec<f64> {
         let samples = self.samples(quantity, scenario, arm);
         samples.into_iter().filter_map(|sample| sample.metrics.get(metric).copied()).collect()
     }
 
-    /// What `quantity` came to in `scenario`.
     pub(super) fn gather(&self, quantity: &Quantity, scenario: &str) -> Yield {
         let samples = |arm: &str| self.samples(quantity, scenario, arm);
         let metric = &quantity.metric;
@@ -159,15 +149,14 @@ impl Round {
         let yields: Vec<Yield> = scenarios.iter().map(|scenario| self.gather(quantity, scenario)).collect();
         // Not a number where failures of both sides meet.
         let mean = |block: &u64| {
-            let pairs: Option<Vec<f64>> = yields.iter().map(|found| found.pairs.get(block).copied()).collect();
-            Some((*block, pairs?.iter().sum::<f64>() / yields.len() as f64))
+            let sum: Option<f64> = yields.iter().map(|found| found.pairs.get(block).copied()).sum();
+            Some((*block, sum? / yields.len() as f64))
         };
         let blocks = yields.iter().take(1).flat_map(|first| first.pairs.keys());
         let failed = yields.iter().map(|found| found.failed).sum();
         Yield { pairs: blocks.filter_map(mean).collect(), failed, missing: None }
     }
 
-    /// What the blocks of `found` came to, with the layout of each.
     pub(super) fn by_layout(&self, found: &Yield) -> Vec<(u64, f64)> {
         found.pairs.iter().map(|(&block, &pair)| (block % self.layouts, pair)).collect()
     }
@@ -190,20 +179,12 @@ impl Round {
     pub(super) fn row_of(&self, quantity: &Quantity, scenario: &str, found: &Yield) -> Row {
         // Nothing says that values of one sample each are symmetric.
         let median = || median_estimate(&found.values(), CONFIDENCE);
-        Row {
-            scenario: scenario.to_owned(),
-            scale: scale(quantity),
-            part: String::new(),
-            estimate: if quantity.is_ratio() { ratio_estimate(found, CONFIDENCE) } else { median() },
-            sides: self.sides(quantity, scenario),
-            floor: None,
-            margin: None,
-            figure: None,
-            verdict: Verdict::Unclear,
-            failed: found.failed,
-            round: self.folder.clone(),
-            beside: false,
-        }
+        let estimate = if quantity.is_ratio() { ratio_estimate(found, CONFIDENCE) } else { median() };
+        let (part, sides, failed, round) =
+            (String::new(), self.sides(quantity, scenario), found.failed, self.folder.clone());
+        let (scenario, scale, verdict) = (scenario.to_owned(), scale(quantity), Verdict::Unclear);
+        let (floor, margin, figure, beside) = (None, None, None, false);
+        Row { part, scenario, scale, estimate, sides, floor, margin, figure, verdict, failed, round, beside }
     }
 
     /// The medians of both sides in the metric's own unit; of a duet, over all of its times.
@@ -248,23 +229,18 @@ pub(super) fn by_block(
     found
 }
 
-/// The estimate of log ratios as a ratio.
 pub(super) fn ratio_estimate(found: &Yield, confidence: f64) -> Option<Estimate> {
     let Interval { point, lo, hi, n, level } = estimate(&found.values(), confidence)?;
     Some(Estimate { point: point.exp(), lo: lo.exp(), hi: hi.exp(), n, level })
 }
 
-/// What an estimate of `quantity` is an estimate of.
 pub(super) fn scale(quantity: &Quantity) -> Scale {
     let metric = quantity.metric.clone();
-    match &quantity.of {
-        Of::Ratio { numerator, denominator } => {
-            let unit = Unit::default();
-            Scale::Ratio { numerator: numerator.clone(), denominator: denominator.clone(), metric, unit }
-        }
+    match quantity.of.clone() {
+        Of::Ratio { numerator, denominator } => Scale::Ratio { numerator, denominator, metric, unit: Unit::default() },
         Of::Value { arm, minus, per, unit, .. } => {
-            let minus = minus.as_ref().map(|minus| format!(" less that of {minus}")).unwrap_or_default();
-            Scale::Value { metric, of: format!("{arm}{minus}"), per: per.clone(), unit: unit.clone() }
+            let minus = minus.map(|minus| format!(" less that of {minus}")).unwrap_or_default();
+            Scale::Value { metric, of: arm + &minus, per, unit }
         }
         Of::Each(arms) => Scale::Slope { of: arms.join(", "), range: None },
     }

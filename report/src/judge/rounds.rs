@@ -8,7 +8,6 @@ use crate::folder::Folder;
 use crate::folder::host;
 use crate::folder::machine::Machine;
 
-/// What is shown of a study.
 #[derive(Debug)]
 pub struct Shown<'a> {
     pub study: &'a str,
@@ -34,12 +33,11 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// What the host of the round in `folder` is called, if it has a part in what is shown.
+    /// What the host of the round in `folder` is called.
     pub fn host_of(&self, folder: &str) -> Option<&str> {
         self.rounds.iter().find(|round| round.folder == folder).map(|round| self.name(round.host))
     }
 
-    /// What a host is called.
     pub fn name(&self, host: usize) -> &str {
         self.names.get(host).map_or("host", String::as_str)
     }
@@ -61,7 +59,6 @@ pub struct Source {
 }
 
 impl Source {
-    /// The source that a folder is.
     pub fn new(part: &'static str, host: usize, folder: &Folder) -> Self {
         let (blocks, machine) = (folder.blocks(), folder.machine.clone());
         Source { folder: folder.below(), host, part, blocks, machine }

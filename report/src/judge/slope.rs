@@ -3,7 +3,7 @@
 use super::Round;
 use super::round::{ALL, Yield, by_block, ratio_estimate, read};
 use crate::claims::rules;
-use crate::claims::{Aim, Part, Quantity, Unit};
+use crate::claims::{Aim, Part, Quantity};
 use crate::folder::dataset::Sample;
 use crate::judge::judged::{Range, Row, Scale, Verdict};
 use crate::stats::{CONFIDENCE, duet, estimate, median, slope};
@@ -40,21 +40,16 @@ fn row(round: &Round, part: &Part, (x, aim): (&str, Aim), cases: &[String]) -> (
         let mut samples = cases.iter().flat_map(|case| round.samples(quantity, scenario, case));
         samples.any(|sample| sample.error.is_none())
     };
-    let missing = || {
-        let unread = points.iter().find_map(|point| point.logs.missing.clone());
-        unread.or_else(|| (points.len() < scenarios.len() && scenarios.iter().any(ran)).then(|| x.to_owned()))
-    };
-    let missing = if slopes.is_empty() { missing() } else { None };
-
+    let unread = points.iter().find_map(|point| point.logs.missing.clone());
+    let lacks_x = || (points.len() < scenarios.len() && scenarios.iter().any(ran)).then(|| x.to_owned());
+    let missing = unread.or_else(lacks_x).filter(|_| slopes.is_empty());
     let estimate = estimate(&slopes, CONFIDENCE);
-    let xs = || points.iter().map(|point| point.x);
-    let (from, to) = (xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max));
+    let least = points.iter().min_by(|a, b| a.x.total_cmp(&b.x));
+    let most = points.iter().rev().max_by(|a, b| a.x.total_cmp(&b.x));
+    let (from, to) = (least.map_or(f64::INFINITY, |end| end.x), most.map_or(f64::NEG_INFINITY, |end| end.x));
     let margin = slope::margin_over((from, to), part.margin);
-    let level = |end: f64| {
-        let point = points.iter().find(|point| point.x.to_bits() == end.to_bits())?;
-        Some(ratio_estimate(&point.logs, CONFIDENCE)?.point)
-    };
-    let levels = || quantity.is_ratio().then_some(([level(from)?, level(to)?], Unit::default()));
+    let level = |end: Option<&Point>| Some(ratio_estimate(&end?.logs, CONFIDENCE)?.point);
+    let levels = || quantity.is_ratio().then_some(([level(least)?, level(most)?], part.unit));
     let is_direction = matches!(aim, Aim::Direction(_));
     let range = is_direction.then(|| Range { metric: x.to_owned(), from, to, levels: levels() });
     let row = Row {
@@ -73,8 +68,7 @@ fn row(round: &Round, part: &Part, (x, aim): (&str, Aim), cases: &[String]) -> (
     (row, missing)
 }
 
-/// The scenarios in which something recorded x, as points of a test case, or of the ratio of two: that of a duet has one, whose samples are
-/// ratios already.
+/// The scenarios in which something recorded x, as points of a test case, or of the ratio of two; a duet is one, whose samples are ratios already.
 fn points(round: &Round, quantity: &Quantity, x: &str, cases: &[String]) -> Vec<Point> {
     let log = |sample: &Sample| {
         let of_duet = || Ok(duet::log_ratio(&sample.pairs).map(f64::exp));
@@ -99,11 +93,11 @@ fn slopes(points: &[Point], scenarios: usize) -> Yield {
         return Yield::default();
     }
     let of_block = |block: &u64| {
-        let log = |point: &Point| Some((point.x, point.logs.pairs.get(block)?.exp()));
-        let of_block: Vec<(f64, f64)> = points.iter().map(log).collect::<Option<_>>()?;
+        let point = |point: &Point| Some((point.x, point.logs.pairs.get(block)?.exp()));
+        let of_block: Vec<(f64, f64)> = points.iter().map(point).collect::<Option<_>>()?;
         let failed = of_block.iter().any(|(_, y)| y.is_nan());
-        if failed { Some(f64::NAN) } else { slope::of_logs(&of_block) }
+        Some((*block, if failed { f64::NAN } else { slope::of_logs(&of_block)? }))
     };
     let blocks = points.iter().take(1).flat_map(|first| first.logs.pairs.keys());
-    Yield { pairs: blocks.filter_map(|block| Some((*block, of_block(block)?))).collect(), ..Yield::default() }
+    Yield { pairs: blocks.filter_map(of_block).collect(), ..Yield::default() }
 }

@@ -1,11 +1,9 @@
-//! What other documents show of each study: the README what is said in short, that of its crate its goals. The sentences come from page.toml,
-//! their figures from the rows over hosts.
+//! What other documents show of each study: the README what is said in short, that of its crate its goals. Figures come from the rows over hosts.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
-use super::markdown::{Table, cell, code, known, prose, text};
-use super::parts::{EVIDENCE, some};
+use super::markdown::{EVIDENCE, Table, around, cell, code, known, prose, some, text};
 use super::{REPORT, prices};
 use crate::claims::Form;
 use crate::fmt::{self, anchor};
@@ -15,15 +13,33 @@ use crate::page::sentence::{Piece, Sentence, What};
 use crate::page::view::StudyView;
 use crate::page::{Answer, Document};
 
-/// Width of the sentences on a terminal.
 const WIDTH: usize = 86;
 
-/// What a picture of claims is, for who cannot see it.
 pub const CLAIMS: &str = "![Claims about ratios, a mark per host]";
 
-/// The first block of the README: the one conclusion, a row per study, and where they were measured.
+/// The first block of the README: what the difference was where it was not async, a row per study, and where they were measured.
 pub fn block(studies: &[StudyView]) -> String {
-    [conclusion(studies), table(studies), hosts(studies)].join("\n")
+    let mut table = Table::new("They said | Their set-up, re-run | Equal work | So");
+    let mut named = Vec::new();
+    for view in studies {
+        let Some(Answer { name, said, setup, equal, so, instead, .. }) = &view.page.answer else { continue };
+        named.extend(instead.as_ref().map(|instead| format!("{instead} ({name})")));
+        let name = format!("[{}]({REPORT}#{})", cell(name), anchor(&view.judged.study, ""));
+        let [said, setup, equal, so] = [said, setup, equal, so].map(|sentence| cell(&filled(view, sentence)));
+        table.row([format!("{name}: {said}"), setup, equal, so]);
+    }
+    let not_async = format!(
+        "**Most of the difference was not async.** In {} of {} studies it was something else: ",
+        named.len(),
+        studies.len()
+    );
+    let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
+    let hosts = fmt::plural(hosts.len(), "machine", "machines");
+    format!(
+        "{}\n{}\nPercentages compare async with sync where nothing else is named. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md).\n",
+        around(&not_async, prose(&fmt::listed(&named)), ".\n"),
+        table.render()
+    )
 }
 
 /// The second one: the chart, and for each study why it is so.
@@ -32,49 +48,15 @@ pub fn why(studies: &[StudyView]) -> String {
     format!("{CLAIMS}(charts/claims.svg)\n\n{why}")
 }
 
-/// A row per study: what they said, what their set-up shows, what is left at equal work, and what to do.
-fn table(studies: &[StudyView]) -> String {
-    let mut table = Table::new("They said | Their set-up, re-run | Equal work | So");
-    for view in studies {
-        let Some(Answer { name, said, setup, equal, so, .. }) = &view.page.answer else { continue };
-        let name = format!("[{}]({REPORT}#{})", cell(name), anchor(&view.judged.study, ""));
-        let [said, setup, equal, so] = [said, setup, equal, so].map(|sentence| cell(&filled(view, sentence)));
-        table.row([format!("{name}: {said}"), setup, equal, so]);
-    }
-    table.render()
-}
-
-/// The one conclusion: what the difference was where it was not async.
-fn conclusion(studies: &[StudyView]) -> String {
-    let answers = studies.iter().filter_map(|view| view.page.answer.as_ref());
-    let named = answers.filter_map(|answer| Some(format!("{} ({})", answer.instead.as_ref()?, answer.name)));
-    let named: Vec<String> = named.collect();
-    if named.is_empty() {
-        return String::new();
-    }
-    let (some, all, what) = (named.len(), studies.len(), prose(&fmt::listed(&named)));
-    format!("**Most of the difference was not async.** In {some} of {all} studies it was something else: {what}.\n")
-}
-
-/// Where all this was measured.
-fn hosts(studies: &[StudyView]) -> String {
-    let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
-    let hosts = fmt::plural(hosts.len(), "machine", "machines");
-    format!(
-        "Percentages compare async with sync where nothing else is named. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md).\n"
-    )
-}
-
 /// Why it is so, and when it is otherwise.
 fn of_study(view: &StudyView) -> Option<String> {
     let (Document { url, year, author, .. }, answer) = (view.page.document.as_ref()?, view.page.answer.as_ref()?);
     let (title, author) = (prose(&view.page.title), prose(author));
     let [why, unless] = [&answer.why, &answer.unless].map(|sentence| prose(&filled(view, sentence)));
     let at = anchor(&view.judged.study, "");
-    Some(format!("**[{title}]({REPORT}#{at})**, after [{author}, {year}]({url}).\n{why}\n*Unless:* {unless}\n"))
+    Some(format!("**[{title}]({REPORT}#{at})**, after [{author}, {year}]({url}).\n{why}\n*Exception:* {unless}\n"))
 }
 
-/// What to do.
 pub fn advice(view: &StudyView) -> impl Iterator<Item = String> {
     view.page.advice.iter().map(|advice| filled(view, advice))
 }
@@ -85,16 +67,14 @@ const UNKNOWN: char = '\u{fffc}';
 /// A sentence with its figures, without the parentheses and clauses whose figure nobody measured; one of which nothing is left reads *not tested*.
 pub fn filled(view: &StudyView, sentence: &Sentence) -> String {
     let said = |piece: &Piece| match piece {
-        Piece::Words(words) => words.clone(),
-        Piece::Figure { claim, form, of, what } => {
-            figure(view, (claim, *form), of.as_ref(), *what).unwrap_or_else(|| UNKNOWN.to_string())
-        }
+        Piece::Words(words) => Some(words.clone()),
+        Piece::Figure { claim, form, of, what } => figure(view, (claim, *form), of.as_ref(), *what),
         Piece::Crossing { map, crossing } => {
-            let map = view.maps.iter().find(|judged| judged.map.id == *map);
-            map.and_then(|map| map.range_of(crossing)).unwrap_or_else(|| UNKNOWN.to_string())
+            view.maps.iter().find(|judged| judged.map.id == *map).and_then(|map| map.range_of(crossing))
         }
     };
-    let said: String = sentence.pieces.iter().map(said).collect();
+    let said = sentence.pieces.iter().map(|piece| said(piece).unwrap_or_else(|| UNKNOWN.to_string()));
+    let said = said.collect::<String>();
     let closed = |part: &str| match part.rfind(" (") {
         Some(at) if part[at..].contains(UNKNOWN) => part[..at].to_owned(),
         _ => part.to_owned(),
@@ -130,13 +110,8 @@ pub fn in_text(studies: &[StudyView]) -> String {
     for view in studies {
         let Some(answer) = &view.page.answer else { continue };
         let _ = writeln!(text, "{}", view.page.title);
-        let lines = [
-            ("They said", &answer.said),
-            ("Run again", &answer.setup),
-            ("Equal work", &answer.equal),
-            ("So", &answer.so),
-        ];
-        for (name, sentence) in lines {
+        let sentences = [&answer.said, &answer.setup, &answer.equal, &answer.so];
+        for (name, sentence) in ["They said", "Run again", "Equal work", "So"].into_iter().zip(sentences) {
             let words = filled(view, sentence).replace('`', "");
             let lines = fmt::lines(words.split_whitespace(), " ", |line| line.chars().count() <= WIDTH);
             let _ = writeln!(text, "  {name:<12}{}", lines.join(&format!("\n{:14}", "")));
@@ -158,9 +133,8 @@ pub fn goals_in_text(studies: &[StudyView]) -> String {
     studies.iter().map(of_study).collect()
 }
 
-/// The table of a study's goals.
 pub fn goals(view: &StudyView) -> String {
-    let mut table = Table::new("| Goal | >Aim | Scenario | Ours | Medians | Host | Result");
+    let mut table = Table::new(" | Goal | >Aim | Scenario | Ours | Medians | Host | Result");
     let (measured, others): (Vec<_>, Vec<_>) = view.judged.goals.iter().partition(|goal| !goal.rows.is_empty());
     for goal in measured {
         let bound = goal.bound.replace("<=", "≤").replace(">=", "≥");
@@ -180,7 +154,6 @@ pub fn goals(view: &StudyView) -> String {
             table.row([&std::mem::take(&mut said)[..], &figures(row), &[std::mem::take(&mut verdict)]].concat());
         }
     }
-    let others: Vec<String> = others.iter().map(|goal| code(&goal.id)).collect();
-    let others = if others.is_empty() { String::new() } else { format!("Not tested: {}.", others.join(", ")) };
-    (table.below("") + &others).trim_end().to_owned() + "\n"
+    let others = others.iter().map(|goal| code(&goal.id)).collect::<Vec<_>>().join(", ");
+    (table.below("") + &around("Not tested: ", others, ".")).trim_end().to_owned() + "\n"
 }

@@ -5,18 +5,18 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 
 use strum::VariantArray as _;
 
-use super::markdown::{Table, breakable, bullets, cell, code, headed, heading, image, prose, text};
-use super::parts::{link, original, round, some};
+use super::markdown::{
+    Table, around, breakable, bullets, cell, code, headed, heading, image, link, original, prose, round, some, text,
+};
 use super::{GENERATED, maps, prices, rule, table};
 use crate::claims::{Form, Further};
 use crate::fmt::{self, anchor};
 use crate::judge::figures::{self, NOTHING, or_nothing};
-use crate::judge::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale};
+use crate::judge::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale, Verdict};
 use crate::page::Chart;
 use crate::page::view::StudyView;
 
-/// The page of a study, one of all.
-pub fn page(studies: &[StudyView], view: &StudyView) -> String {
+pub fn page(view: &StudyView) -> String {
     let (name, page) = (&view.judged.study, &view.page);
     let (title, here, trust) = (prose(&page.title), anchor(name, ""), anchor(name, "trust"));
     let (runs, spent) = (fmt::plural(view.judged.runs, "run", "runs"), fmt::duration(view.judged.measured_s));
@@ -27,27 +27,17 @@ pub fn page(studies: &[StudyView], view: &StudyView) -> String {
          [TRUST.md](TRUST.md#{trust}), what it was measured on in [MACHINES.md](MACHINES.md), and what the words mean in [METHODOLOGY](../METHODOLOGY.md#words).\n\n\
          `here` is {host}. The newest round there: profile {profile}, {runs}, {spent} inside them; samples in {samples}.\n\n"
     );
-    out.push_str(&headed("**What we kept**", &bullets(&page.kept)));
-    out.push_str(&headed("**What we changed**", &bullets(&page.changed)));
+    out.push_str(&headed("**What we kept**", bullets(&page.kept)));
+    out.push_str(&headed("**What we changed**", bullets(&page.changed)));
     let ids: Vec<String> = view.judged.claims.iter().map(|claim| link(name, &claim.id, "")).collect();
-    if !ids.is_empty() {
-        let _ = write!(out, "## Claims\n\n{}\n\n", ids.join(" · "));
-    }
+    out.push_str(&around("## Claims\n\n", ids.join(" · "), "\n\n"));
     out.extend(view.judged.claims.iter().map(|claim| self::claim(view, claim)));
-    out.push_str(&prices::by_host(view));
-    out.push_str(&rule::by_scenario(studies, view));
-    out.push_str(&maps::by_host(view));
-    let tables: Vec<String> = page.table.iter().map(|layout| table::render(view, layout)).collect();
-    out.push_str(&headed("## Tables", &tables.concat()));
-    out.push_str(&headed("## Charts", &charts(view)));
-    out
-}
-
-fn charts(view: &StudyView) -> String {
-    let drawn = view.page.chart.iter().filter(|chart| view.can_draw(chart));
-    let image =
-        |chart: &Chart| image(&chart.title, &format!("../../charts/{}", chart.file_name(&view.judged.study))) + "\n\n";
-    drawn.map(image).collect()
+    out.extend([prices::by_host(view), rule::by_scenario(view), maps::by_host(view)]);
+    out.push_str(&headed("## Tables", page.table.iter().map(|of| table::render(view, of)).collect::<String>()));
+    let path = |chart: &Chart| format!("../../charts/{}", chart.file_name(name));
+    let drawn = page.chart.iter().filter(|chart| view.can_draw(chart));
+    let charts: String = drawn.map(|chart| image(&chart.title, &path(chart)) + "\n\n").collect();
+    out + &headed("## Charts", charts)
 }
 
 fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
@@ -65,23 +55,18 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
         let (id, text) = (prose(&test.id), prose(test.text.trim_end_matches('.')));
         format!("- Further test {id}, not counted: {text}. {}.\n", verdict(view, &test.id, Form::Fair))
     };
-    let remarks: String = further.iter().map(remark).collect();
-    if !remarks.is_empty() {
-        let _ = writeln!(out, "{remarks}");
-    }
+    out.push_str(&around("", further.iter().map(remark).collect::<String>(), "\n"));
     let forms = Form::VARIANTS.iter().map(|form| (form.in_words(), id.as_str(), *form));
-    let tests: Vec<Test> =
-        forms.chain(further.iter().map(|test| (test.id.as_str(), test.id.as_str(), Form::Fair))).collect();
+    let further = further.iter().map(|test| (test.id.as_str(), test.id.as_str(), Form::Fair));
+    let tests: Vec<Test> = forms.chain(further).collect();
     out.push_str(&rows(view, &tests));
     for (label, id, form) in tests {
         let Some(found) = view.judged.found(id, form) else { continue };
-        out.push_str(&mirrors(view, claim, label, found));
-        out.push_str(&causes(view, label, (id, form)));
+        out.extend([mirrors(view, claim, label, found), causes(view, label, (id, form))]);
     }
     out
 }
 
-/// A form or a further test: what it is called, its id and its form.
 type Test<'a> = (&'a str, &'a str, Form);
 
 /// The published figure, that of the authors' own code here, and that of its mirror.
@@ -90,14 +75,21 @@ fn mirrors(view: &StudyView, claim: &JudgedClaim, label: &str, found: &Judged) -
         Table::new("Scenario | Their code here | Our mirror here | Theirs ÷ ours | >Blocks | Host | Do they agree?");
     for mirror in &found.mirrors {
         let (folder, host) = &mirror.at;
-        let scenario = code(&mirror.scenario);
-        let scenario = if mirror.but.is_empty() { scenario } else { format!("{scenario}, {}", cell(&mirror.but)) };
-        let scenario = if mirror.part.is_empty() { scenario } else { format!("{}: {scenario}", cell(&mirror.part)) };
-        let [theirs, ours, apart] =
-            [&mirror.theirs, &mirror.ours, &mirror.apart].map(|estimate| text(&figures::times(estimate)));
-        let (blocks, host) =
-            (mirror.apart.n.to_string(), format!("[{}](../../results/{folder})", cell(view.origin.name(*host))));
-        table.row([scenario, theirs, ours, apart, blocks, host, mirror.state.into_str().to_owned()]);
+        let agrees = match mirror.agrees {
+            Verdict::Holds => "agrees",
+            Verdict::DoesNotHold => "disagrees",
+            _ => "could not tell",
+        };
+        let [theirs, ours, apart] = [&mirror.theirs, &mirror.ours, &mirror.apart].map(|of| text(&figures::times(of)));
+        table.row([
+            around("", cell(&mirror.part), ": ") + &code(&mirror.scenario) + &around(", ", cell(&mirror.but), ""),
+            theirs,
+            ours,
+            apart,
+            mirror.apart.n.to_string(),
+            format!("[{}](../../results/{folder})", cell(view.origin.name(*host))),
+            agrees.to_owned(),
+        ]);
     }
     let (label, published) = (prose(label), original(claim));
     let published = published.trim_end_matches('.');
@@ -108,8 +100,7 @@ fn mirrors(view: &StudyView, claim: &JudgedClaim, label: &str, found: &Judged) -
 fn verdict(view: &StudyView, id: &str, form: Form) -> String {
     match view.judged.asked(id, form) {
         Some(Ok(found)) => {
-            let reason = found.reason.trim().trim_end_matches('.');
-            let reason = if reason.is_empty() { String::new() } else { format!(" (here: {})", prose(reason)) };
+            let reason = around(" (here: ", prose(found.reason.trim().trim_end_matches('.')), ")");
             format!("**{}**{reason}", figures::over_in_words(view.over(id, form)))
         }
         Some(Err(reason)) => format!("absent, {}", prose(reason.trim_end_matches('.'))),
@@ -123,30 +114,30 @@ fn rows(view: &StudyView, tests: &[Test]) -> String {
         Table::new("Test | What | Scenario | Host | >Figure (interval) | >Blocks | Medians | >Floor | Verdict | Round");
     let (mut remarks, mut modes) = (String::new(), BTreeSet::new());
     for (label, id, form) in tests {
-        let mut last = ("", String::new());
+        let mut last = ("", [const { String::new() }; 3]);
         for (host, row) in view.settings(id, *form).into_iter().flatten() {
             if row.part != last.0 && !row.part.is_empty() {
                 let _ = writeln!(remarks, "- {}: {}.", prose(label), prose(&row.part));
             }
-            last.0 = &row.part;
             // What a row is of stands once, above those that are of the same.
-            let what = format!("{label} {} {}", row.scenario, figures::what(&row.scale));
-            let is_new = what != last.1;
-            let once = |text: String| if is_new { text } else { String::new() };
-            let first = [cell(label), breakable(&figures::what(&row.scale)), code(&row.scenario)].map(once);
-            last.1 = what;
-            let (medians, floor) = (some(text(&figures::sides(row))), figures::floor(row));
-            let beside = if row.beside { " (beside)" } else { "" };
-            let verdict = format!("{}{beside}", row.verdict);
-            let figure = text(&figures::estimate(row));
+            let own = [cell(label), breakable(&figures::what(&row.scale)), code(&row.scenario)];
+            let first = if own == last.1 { [const { String::new() }; 3] } else { own.clone() };
+            last = (&row.part, own);
             let there = format!("(`{}`, {})", row.scenario, view.origin.name(host));
             modes.extend(figures::modes(row).map(|said| format!("{said} {there}.")));
-            let rest = [cell(view.origin.name(host)), figure, blocks(row), medians, floor, verdict, round(&row.round)];
+            let rest = [
+                cell(view.origin.name(host)),
+                text(&figures::estimate(row)),
+                blocks(row),
+                some(text(&figures::sides(row))),
+                figures::floor(row),
+                format!("{}{}", row.verdict, if row.beside { " (beside)" } else { "" }),
+                round(&row.round),
+            ];
             table.row([&first[..], &rest].concat());
         }
     }
-    let remarks = if remarks.is_empty() { remarks } else { remarks + "\n" };
-    table.below(&remarks) + &bullets(&modes)
+    table.below(&around("", remarks, "\n")) + &bullets(&modes)
 }
 
 /// "12 (96.1 %)", with the failed runs among them.
@@ -155,38 +146,32 @@ fn blocks(row: &Row) -> String {
         Some(coverage) => format!("{} ({coverage})", estimate.n),
         None => figures::sample_size(estimate),
     });
-    if row.failed == 0 { count } else { format!("{count}; {}", figures::failed(row.failed)) }
+    count + &figures::failed(row)
 }
 
-/// What was tested for a cause.
 fn causes(view: &StudyView, label: &str, (id, form): (&str, Form)) -> String {
     let (found, over) = (view.found(id, form), view.causes(id, form));
     // Of the host of the newest round that has them.
     let tested = found.iter().find(|(_, found)| !found.causes.is_empty());
-    let Some((_, tested)) = tested.filter(|_| found.iter().any(|(_, found)| found.has_effect())) else {
-        return String::new();
-    };
+    let tested = tested.filter(|_| found.iter().any(|(_, found)| found.has_effect()));
     let of = |cause: &Cause| {
         let over = over.iter().find(|(short, _)| *short == cause.short).map(|(_, over)| *over);
         evidence(cause, &figures::over_in_words(over.unwrap_or_default()))
     };
-    let said: String = tested.causes.iter().map(of).collect();
-    if said.is_empty() { said } else { format!("Causes that were tested, {}:\n\n{said}\n", prose(label)) }
+    let said: String = tested.into_iter().flat_map(|(_, tested)| &tested.causes).map(of).collect();
+    around(&format!("Causes that were tested, {}:\n\n", prose(label)), said, "\n")
 }
 
 /// "- **Explains it on 2 of 2**: second core. A sentence. Evidence (`s`): 93 % (84 to 106), n = 12; (`t`): 91 % .." A sentence that ends with a colon
 /// leads to the figures. Nothing without any.
 fn evidence(cause: &Cause, verdict: &str) -> String {
-    let verdict = fmt::capitalized(verdict);
     let sentence = prose(cause.text.trim());
     let leads = sentence.ends_with(':');
     let stop = if leads || sentence.is_empty() || sentence.ends_with(['.', '!', '?']) { "" } else { "." };
     let figures: Vec<String> = cause.evidence.iter().filter_map(|row| figure_of(row, leads)).collect();
-    if figures.is_empty() {
-        return String::new();
-    }
-    let evidence = if leads { figures.join("; ") } else { format!("Evidence {}", figures.join("; ")) };
-    format!("- **{verdict}**: {}. {sentence}{stop} {evidence}.\n", prose(&cause.short))
+    let evidence = if leads { "" } else { "Evidence " };
+    let before = format!("- **{}**: {}. {sentence}{stop} {evidence}", fmt::capitalized(verdict), prose(&cause.short));
+    around(&before, figures.join("; "), ".\n")
 }
 
 /// The figure of a row of evidence with what it is of, before it or, where a sentence leads to the figure, behind; `None` without one.

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
-use super::markdown::{Table, bullets, cell, headed, heading, image, known, prose, text};
-use super::parts::round;
+use super::markdown::{Table, bullets, cell, headed, image, known, prose, round, text};
 use crate::charts;
 use crate::claims::map::Line;
 use crate::judge::figures::{self, or_nothing};
@@ -17,7 +16,7 @@ pub fn section(view: &StudyView) -> String {
         let said = |(sentence, figure)| format!("{sentence} {host}: {figure}.");
         format!("{}\n\n{}", picture(view, judged, ""), bullets(judged.sentences().map(said)))
     };
-    headed("### Map", &view.maps.iter().map(each).collect::<String>())
+    headed("### Map", view.maps.iter().map(each).collect::<String>())
 }
 
 /// The maps of a study by host: a section of its evidence; nothing if none was measured.
@@ -42,8 +41,7 @@ pub fn by_host(view: &StudyView) -> String {
         let tables = table.below("") + &crossings.below("");
         format!("**{title}** In the cells: {y}.\n\n{picture}\n\n{tables}")
     };
-    let maps: String = view.maps.iter().map(each).collect();
-    if maps.is_empty() { maps } else { heading("maps", "## Maps") + &maps }
+    headed("<a id=\"maps\"></a>\n\n## Maps", view.maps.iter().map(each).collect::<String>())
 }
 
 /// Maps for a terminal: the crossings, and y at each x on the host of the newest round.
@@ -56,7 +54,7 @@ pub fn in_text(studies: &[StudyView]) -> String {
         for (sentence, figure) in judged.sentences() {
             let _ = writeln!(out, "  {} ({host}: {figure})", sentence.replace('`', ""));
         }
-        let mut table = Table::new(&format!(">|>{}", arms(judged)));
+        let mut table = Table::new(&format!("> | >{}", arms(judged)));
         for point in &on.points {
             table.row(values(judged, point, false));
         }
@@ -66,14 +64,13 @@ pub fn in_text(studies: &[StudyView]) -> String {
     out
 }
 
-/// The arms as headings of columns that stand right, but for the mark before the first.
 fn arms(judged: &JudgedMap) -> String {
     judged.map.lines.iter().map(|line| line.arm.as_str()).collect::<Vec<_>>().join(" | >")
 }
 
 /// x, and what each line shows there; `whole`: with its interval, and what the rule says.
 fn values(judged: &JudgedMap, point: &Point, whole: bool) -> Vec<String> {
-    let scale = judged.y_scale();
+    let [x_scale, scale] = judged.scales();
     let short = |y: f64| figures::range_of(&scale, &[y]).unwrap_or_default();
     let y = |(place, line): (usize, &Line)| {
         if judged.map.base.as_ref() == Some(&line.arm) {
@@ -83,7 +80,7 @@ fn values(judged: &JudgedMap, point: &Point, whole: bool) -> Vec<String> {
         let y = |y| if whole { figures::printed(&scale, &y) } else { short(y.point) };
         or_nothing(point.ys[place], y) + &rule.unwrap_or_default()
     };
-    let x = figures::range_of(&judged.x_scale(), &[point.x]).unwrap_or_default();
+    let x = figures::range_of(&x_scale, &[point.x]).unwrap_or_default();
     [x].into_iter().chain(judged.map.lines.iter().enumerate().map(y)).collect()
 }
 

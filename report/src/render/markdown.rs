@@ -1,9 +1,11 @@
-//! The little Markdown that the report needs: escaped text, tables, which a terminal shows, too, and sections.
+//! The little Markdown that the report needs: escaped text, tables, which a terminal shows, too, sections, and what several pages print.
 
-use crate::judge::figures::{NOTHING, or_nothing};
+use crate::fmt::anchor;
+use crate::judge::figures::{self, NOTHING, or_nothing};
+use crate::judge::judged::{JudgedClaim, Row};
 
-/// The longest name that does not break.
-const LONG: usize = 24;
+/// Where the evidence lies, from the root of the repository, where README.md and REPORT.md are.
+pub const EVIDENCE: &str = "docs/evidence/";
 
 /// Text that Markdown must print as it is: what would be a tag, a cell, a line or an emphasis is made harmless.
 pub fn text(raw: &str) -> String {
@@ -18,7 +20,7 @@ fn harmless(text: &str) -> String {
 
 /// Text whose long names may break behind an underscore, so that they do not make a table wider than the page.
 pub fn breakable(raw: &str) -> String {
-    let part = |word: &str| if word.len() > LONG { word.replace('_', "_<wbr>") } else { word.to_owned() };
+    let part = |word: &str| if word.len() > 24 { word.replace('_', "_<wbr>") } else { word.to_owned() };
     text(raw).split(' ').map(part).collect::<Vec<_>>().join(" ")
 }
 
@@ -32,30 +34,28 @@ pub fn known(figure: Option<String>) -> String {
     or_nothing(figure, |figure| text(&figure))
 }
 
+pub fn some(text: String) -> String {
+    if text.is_empty() { NOTHING.to_owned() } else { text }
+}
+
 /// A table whose cells are Markdown already.
 #[derive(Debug)]
 pub struct Table {
-    /// The headings, how each column stands in Markdown (words left, figures right), and the rows.
+    /// The headings, how each column stands (words left, figures right), and the rows.
     lines: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// A table with these headings, separated by `|`, and no rows; `>` before a heading makes its column stand right.
+    /// A table with these headings, between which ` | ` stands, and no rows; `>` before a heading makes its column stand right.
     pub fn new(headings: &str) -> Self {
-        Self::with(headings.split('|').map(|heading| heading.trim().to_owned()))
-    }
-
-    /// The same of headings that may have a `|` in them.
-    pub fn with(headings: impl Iterator<Item = String>) -> Self {
-        let column = |heading: String| match heading.strip_prefix('>') {
+        let column = |heading: &str| match heading.strip_prefix('>') {
             Some(right) => (right.to_owned(), "--:".to_owned()),
-            None => (heading, "---".to_owned()),
+            None => (heading.to_owned(), "---".to_owned()),
         };
-        let (headings, rule) = headings.map(column).unzip();
+        let (headings, rule) = headings.split(" | ").map(column).unzip();
         Self { lines: vec![headings, rule] }
     }
 
-    /// Adds a row, a cell for each heading.
     pub fn row(&mut self, cells: impl Into<Vec<String>>) {
         self.lines.push(cells.into());
     }
@@ -64,13 +64,12 @@ impl Table {
         self.lines.len() == 2
     }
 
-    /// The table as Markdown, ending in a line break, without the columns that say nothing in any row.
+    /// Without the columns that say nothing in any row.
     pub fn render(&self) -> String {
         let says = |at: &usize| self.is_empty() || self.lines[2..].iter().any(|row| row[*at] != NOTHING);
         let columns: Vec<usize> = (0..self.lines[0].len()).filter(says).collect();
-        let line = |cells: &Vec<String>| {
-            format!("| {} |\n", columns.iter().map(|at| cells[*at].as_str()).collect::<Vec<_>>().join(" | "))
-        };
+        let shown = |cells: &Vec<String>| columns.iter().map(|at| cells[*at].clone()).collect::<Vec<_>>().join(" | ");
+        let line = |cells| format!("| {} |\n", shown(cells));
         self.lines.iter().map(line).collect()
     }
 
@@ -79,7 +78,6 @@ impl Table {
         if self.is_empty() { String::new() } else { format!("{words}{}\n", self.render()) }
     }
 
-    /// The table for a terminal, all columns right.
     pub fn in_text(&self) -> String {
         let lines = || self.lines[..1].iter().chain(&self.lines[2..]);
         let width = |at: usize| lines().map(|row| row[at].chars().count()).max().unwrap_or(0);
@@ -90,9 +88,14 @@ impl Table {
     }
 }
 
-/// A title with an anchor for links.
 pub fn heading(anchor: &str, title: &str) -> String {
     format!("<a id=\"{anchor}\"></a>\n\n{title}\n\n")
+}
+
+/// A text between two others; nothing without it.
+pub fn around(before: &str, text: impl AsRef<str>, after: &str) -> String {
+    let text = text.as_ref();
+    if text.is_empty() { String::new() } else { [before, text, after].concat() }
 }
 
 /// A picture with its title for who cannot see it; brackets would end that early.
@@ -103,13 +106,12 @@ pub fn image(title: &str, path: &str) -> String {
 /// A list of short paragraphs as Markdown bullets, or nothing.
 pub fn bullets<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
     let bullet = |item: T| format!("- {}\n", prose(item.as_ref()));
-    let items: String = items.into_iter().map(bullet).collect();
-    if items.is_empty() { items } else { items + "\n" }
+    around("", items.into_iter().map(bullet).collect::<String>(), "\n")
 }
 
 /// A heading with the text below it; nothing without text.
-pub fn headed(heading: &str, text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("{heading}\n\n{text}") }
+pub fn headed(heading: &str, text: impl AsRef<str>) -> String {
+    around(&format!("{heading}\n\n"), text, "")
 }
 
 /// Prose of page.toml and claims.toml: Markdown is welcome there; only tags and tildes are made harmless.
@@ -123,6 +125,26 @@ pub fn prose(raw: &str) -> String {
 /// Prose for a table cell: as [`prose`], with pipes escaped, in code spans too.
 pub fn cell(raw: &str) -> String {
     prose(raw).replace('|', "\\|")
+}
+
+/// The link to the evidence of a claim; `to` is the way to the folder of the evidence, empty in that folder.
+pub fn link(study: &str, claim: &str, to: &str) -> String {
+    format!("[{}]({to}{study}.md#{})", cell(claim), anchor(study, claim))
+}
+
+/// The original's figure, or that it gave none.
+pub fn original(claim: &JudgedClaim) -> String {
+    if claim.original.trim().is_empty() { "none".to_owned() } else { cell(&claim.original) }
+}
+
+/// A round of which there is a figure, as a link from the evidence.
+pub fn round(folder: &str) -> String {
+    format!("[{}](../../results/{folder})", folder.rsplit('/').next().unwrap_or_default())
+}
+
+pub fn range_in_words(rows: &[(usize, &Row)]) -> String {
+    let rows: Vec<&Row> = rows.iter().map(|(_, row)| *row).collect();
+    figures::range(&rows).unwrap_or_else(|| NOTHING.to_owned())
 }
 
 #[cfg(test)]

@@ -2,15 +2,13 @@
 
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
-use super::markdown::{Table, cell, code, heading, known, text};
-use super::parts::{EVIDENCE, round, some};
+use super::markdown::{EVIDENCE, Table, around, cell, code, heading, known, round, some, text};
 use crate::claims::handoffs::Way;
 use crate::fmt;
 use crate::judge::figures;
 use crate::judge::prices::{JudgedPrice, OnHost};
 use crate::page::view::{StudyView, price_host};
 
-/// How a handoff is made, in the order of the columns.
 const WAYS: [Way; 2] = [Way::Sync, Way::Async];
 /// A handoff adds less than 5 % to work that takes so many times as long.
 const FEW: f64 = 20.0;
@@ -23,14 +21,14 @@ pub fn short(studies: &[StudyView]) -> String {
     let dearest = |price: &JudgedPrice| seconds(price).unwrap_or(f64::INFINITY);
     let mut shown: Vec<_> = priced(studies).filter(|(_, price)| price.price.is_in_readme).collect();
     shown.sort_by(|(_, a), (_, b)| dearest(a).total_cmp(&dearest(b)));
-    if shown.is_empty() {
-        return String::new();
-    }
+    let before = format!("{} On your machine: `make prices`.\n\n", lead(studies));
     let (said, rows): (Vec<_>, Vec<_>) = shown.into_iter().partition(|(_, price)| !price.price.uses.is_empty());
     let sentence = |(view, price): &(&StudyView, &JudgedPrice)| format!("\n{}.\n", link(view, &price.use_in_words()));
     let said: String = said.iter().map(sentence).collect();
-    let table = table(studies, &format!(">{ADDS_LITTLE}"), &rows, thresholds);
-    format!("{} On your machine: `make prices`.\n\n{table}{said}", lead(studies))
+    if rows.is_empty() && said.is_empty() {
+        return String::new();
+    }
+    before + &table(studies, &format!(">{ADDS_LITTLE}"), &rows, thresholds) + &said
 }
 
 /// The prices that the report shows, by study: a section of it; nothing if none was measured.
@@ -40,16 +38,11 @@ pub fn section(studies: &[StudyView]) -> String {
     if shown.is_empty() && rest.is_empty() {
         return String::new();
     }
-    let more = match fmt::plural(rest.len(), "more price", "more prices") {
-        _ if rest.is_empty() => String::new(),
-        more => format!(" and {more}"),
-    };
-    format!(
-        "{}{} The evidence behind each link has the conditions{more}.\n\n{}",
-        heading("prices", "## Prices"),
-        lead(studies),
-        table(studies, "Over hosts", &shown, over_hosts)
-    )
+    let more = format!(" and {}", fmt::plural(rest.len(), "more price", "more prices"));
+    let more = if rest.is_empty() { "" } else { &more };
+    let title = heading("prices", "## Prices") + &lead(studies);
+    let table = table(studies, "Over hosts", &shown, over_hosts);
+    format!("{title} The evidence behind each link has the conditions{more}.\n\n{table}")
 }
 
 /// A row per price: what the host of the newest prices says, and what is `said` in the last column.
@@ -77,7 +70,6 @@ pub fn by_host(view: &StudyView) -> String {
             let figures = [Way::Sync, Way::Async, Way::Base].map(|way| figure(Some(on), way));
             let host = cell(view.origin.name(on.host));
             table.row([&first[..], &[host], &figures, &[blocks.to_string(), round(&on.round)]].concat());
-            // Said once.
             first = [const { String::new() }; 2];
         }
     }
@@ -89,26 +81,18 @@ pub fn in_text(studies: &[StudyView], is_short: bool) -> String {
     let mut out = String::new();
     for (_, price) in priced(studies).filter(|(_, price)| price.price.is_in_readme || !is_short) {
         let on = price.on(price_host(studies));
-        let figures = by_way(|way| Some(figures::estimate(on?.row(way)?)));
-        let usable = if price.price.uses.is_empty() {
-            after(&format!("{}: ", ADDS_LITTLE.to_lowercase()), thresholds(price))
-        } else {
-            price.use_in_words()
-        };
+        let threshold = around(&format!("{}: ", ADDS_LITTLE.to_lowercase()), thresholds(price), "");
+        let lines = [
+            by_way(|way| Some(figures::estimate(on?.row(way)?))),
+            around("over hosts: ", over_hosts(price), ""),
+            if price.price.uses.is_empty() { threshold } else { price.use_in_words() },
+        ];
         let _ = writeln!(out, "{}", words(price));
-        for line in [figures, after("over hosts: ", over_hosts(price)), usable].iter().filter(|line| !line.is_empty()) {
-            let _ = writeln!(out, "    {}", line.replace('`', ""));
-        }
+        out.extend(lines.map(|line| around("    ", line.replace('`', ""), "\n")));
     }
-    after(&format!("What one handoff costs, on {}:\n", host_name(studies)), out)
+    around(&format!("What one handoff costs, on {}:\n", host_name(studies)), out, "")
 }
 
-/// The text behind a few words; nothing without one.
-fn after(words: &str, text: String) -> String {
-    if text.is_empty() { text } else { words.to_owned() + &text }
-}
-
-/// The prices that were measured, with their studies.
 fn priced(studies: &[StudyView]) -> impl Iterator<Item = (&StudyView, &JudgedPrice)> {
     studies.iter().flat_map(|view| view.prices.iter().map(move |price| (view, price)))
 }
@@ -122,23 +106,20 @@ fn lead(studies: &[StudyView]) -> String {
     let and_range = if is_ranged { "; thresholds are ranges over hosts" } else { "" };
     format!(
         "A handoff passes work or data to another thread or task. These are its costs beyond those of the same work in place, \
-         on [{}]({EVIDENCE}MACHINES.md) with confidence intervals{and_range}.",
+         on one machine, [{}]({EVIDENCE}MACHINES.md), with confidence intervals{and_range}.",
         cell(host_name(studies))
     )
 }
 
-/// The text as a link to the prices of the study.
 fn link(view: &StudyView, text: &str) -> String {
     format!("[{}]({EVIDENCE}{}.md#prices)", cell(text), view.judged.study)
 }
 
 /// What is handed over, and under what it was measured.
 fn words(price: &JudgedPrice) -> String {
-    let (text, condition) = (&price.price.text, &price.price.condition);
-    if condition.is_empty() { text.clone() } else { format!("{text} ({condition})") }
+    price.price.text.clone() + &around(" (", &price.price.condition, ")")
 }
 
-/// What a host measured this way, with its interval.
 fn figure(on: Option<&OnHost>, way: Way) -> String {
     known(on.and_then(|on| on.row(way)).map(figures::estimate))
 }

@@ -1,20 +1,22 @@
 //! REPORT.md: what is in it, prices and rule, the studies, threats to every measurement here, and how to rebuild the file.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use strum::VariantArray as _;
 
-use super::markdown::{Table, bullets, cell, code, headed, heading, known, prose, text};
-use super::parts::{EVIDENCE, here, link, published, ranges, some};
+use super::markdown::{
+    EVIDENCE, Table, around, bullets, cell, code, headed, heading, known, link, original, prose, range_in_words, some,
+    text,
+};
 use super::{GENERATED, answers, maps, prices, rule};
 use crate::charts;
 use crate::claims::Form;
 use crate::fmt::{self, anchor};
 use crate::judge::figures;
-use crate::judge::judged::{Judged, JudgedClaim};
+use crate::judge::judged::{Judged, JudgedClaim, Row};
 use crate::page::view::StudyView;
 
-/// Limits of every measurement here, whatever the study.
 const THREATS: [&str; 4] = [
     "Other guests of a virtual machine disturb. What the controls cannot tell from that is *unclear*.",
     "More cores may show gains that two cannot.",
@@ -22,15 +24,13 @@ const THREATS: [&str; 4] = [
     "Inputs are generated. They have the published shape, not the variety of real data.",
 ];
 
-/// The report over the studies that have been measured, in the order given.
 pub fn page(studies: &[StudyView]) -> String {
     let first = [GENERATED.to_owned(), head(studies), prices::section(studies), rule::section(studies)];
-    let first = first.into_iter().filter(|section| !section.is_empty());
     let last = format!("## Threats to all of them\n\n{}{}", bullets(THREATS), commands(studies));
-    first.chain(studies.iter().map(study)).chain([last]).collect::<Vec<_>>().join("\n")
+    let sections = first.into_iter().chain(studies.iter().map(study)).chain([last]);
+    sections.filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// Title, contents, and how to read the tables.
 fn head(studies: &[StudyView]) -> String {
     let of_study = |view: &StudyView| format!("[{}](#{})", view.judged.study, anchor(&view.judged.study, ""));
     let prices = studies.iter().any(|view| !view.prices.is_empty()).then(|| "[Prices](#prices)".to_owned());
@@ -50,14 +50,12 @@ fn commands(studies: &[StudyView]) -> String {
     for StudyView { judged, .. } in studies {
         // As many digits as tell two plans apart; `report verdicts` has all.
         let hash = judged.plan_hash.get(..12).unwrap_or(&judged.plan_hash);
-        let [samples, hash] = [&format!("results/{}", judged.folder), hash].map(code);
-        table.row([samples, hash]);
+        table.row([&format!("results/{}", judged.folder), hash].map(code));
     }
     let how = "## Rebuild this file\n\n`make report` makes the same bytes from the raw samples, without measuring.\n\n";
     how.to_owned() + &table.render()
 }
 
-/// The section of a study.
 fn study(view: &StudyView) -> String {
     let (study, page) = (&view.judged.study, &view.page);
     let mut out = heading(&anchor(study, ""), &format!("## {}", prose(&page.title)));
@@ -65,16 +63,16 @@ fn study(view: &StudyView) -> String {
         let [quote, author, title] = [&document.quote, &document.author, &document.title].map(|text| prose(text));
         let _ = write!(out, "> \u{201c}{quote}\u{201d} — {author}, [{title}]({}), {}\n\n", document.url, document.year);
     }
-    out.push_str(&headed("### What the original really measured", &bullets(&page.measured)));
+    out.push_str(&headed("### What the original really measured", bullets(&page.measured)));
     if !view.judged.claims.is_empty() {
         let chart = format!("{}(charts/{})", answers::CLAIMS, charts::claims_of(view));
-        let forms = page.forms.as_deref().map(|forms| format!("{} ", prose(forms))).unwrap_or_default();
+        let forms = around("", prose(page.forms.as_deref().unwrap_or_default()), " ");
         let hosts = view.hosts().count();
         let _ = write!(out, "### Claims\n\n{forms}Hosts in all: {hosts}.\n\n{}\n{chart}\n\n", claims(view));
     }
     out.push_str(&maps::section(view));
-    out.push_str(&headed("### What to do", &bullets(answers::advice(view))));
-    out.push_str(&headed("### Threats", &bullets(&page.limits)));
+    out.push_str(&headed("### What to do", bullets(answers::advice(view))));
+    out.push_str(&headed("### Threats", bullets(&page.limits)));
     let _ = writeln!(out, "[Evidence]({EVIDENCE}{study}.md)");
     out
 }
@@ -93,8 +91,7 @@ fn claims(view: &StudyView) -> String {
         let here = [Form::Fair, Form::Published].into_iter().find_map(|form| here(view, &claim.id, form));
         table.row([said, published(view, claim), as_published, fair, known(here), why(view, claim)]);
     }
-    let open = if open.is_empty() { String::new() } else { format!("\nNot tested: {}.\n", fmt::listed(&open)) };
-    table.render() + &open
+    table.render() + &around("\nNot tested: ", fmt::listed(&open), ".\n")
 }
 
 /// A form as a cell: the figures over hosts, beneath them the verdict, or why there is nothing to say.
@@ -102,11 +99,48 @@ fn found(view: &StudyView, claim: &JudgedClaim, form: Form) -> String {
     if let Err(reason) = claim.form(form) {
         return format!("*{}*", cell(reason));
     }
-    let verdict = figures::over_in_words(view.over(&claim.id, form));
-    match ranges(view, &claim.id, form) {
-        ranges if ranges.is_empty() => verdict,
-        ranges => format!("{}<br>{verdict}", text(&ranges)),
+    around("", text(&ranges(view, &claim.id, form)), "<br>") + &figures::over_in_words(view.over(&claim.id, form))
+}
+
+/// More settings than this stand one by one in the evidence only, as longer words for a part do.
+const MOST_SETTINGS: usize = 4;
+const LONGEST_PART: usize = 60;
+
+/// The published figure in the unit of its authors, marked where it lies outside of the range over hosts; what is printed where there is none.
+fn published(view: &StudyView, claim: &JudgedClaim) -> String {
+    let settings = view.settings(&claim.id, Form::Published);
+    let rows: Vec<&Row> = settings.first().into_iter().flatten().map(|(_, row)| *row).collect();
+    match rows.first().and_then(|row| figures::published(row)) {
+        Some(figure) if figures::is_outside(&rows) => format!("{}, *outside*", text(&figure)),
+        Some(figure) => text(&figure),
+        None => original(claim).split(" (").next().unwrap_or_default().to_owned(),
     }
+}
+
+/// The figures of the settings that decide over hosts: of each part where the parts have names, else of all together; empty without any.
+fn ranges(view: &StudyView, id: &str, form: Form) -> String {
+    let settings = view.deciding_settings(id, form);
+    let first = |rows: &[(usize, &Row)]| rows[0].1.part_in_words(LONGEST_PART).to_owned();
+    let parts: BTreeSet<String> = settings.iter().map(|rows| first(rows)).collect();
+    let are_parts = parts.len() == settings.len() && !parts.contains("") && settings.len() <= MOST_SETTINGS;
+    let rows = settings.concat();
+    let named = |rows: &Vec<(usize, &Row)>| format!("{}: {}", first(rows), range_in_words(rows));
+    match settings.as_slice() {
+        [] => String::new(),
+        [rows] => range_in_words(rows),
+        settings if are_parts => settings.iter().map(named).collect::<Vec<_>>().join("; "),
+        settings if rows.iter().all(|(_, row)| figures::are_alike(&row.scale, &rows[0].1.scale)) => {
+            format!("{}, {} settings", range_in_words(&rows), settings.len())
+        }
+        settings => format!("{} settings", settings.len()),
+    }
+}
+
+/// The figure of the only setting that decides on the host of the newest round, with its interval.
+fn here(view: &StudyView, id: &str, form: Form) -> Option<String> {
+    let settings = view.deciding_settings(id, form);
+    let [rows] = settings.as_slice() else { return None };
+    rows.iter().find(|(host, _)| *host == view.origin.here).and_then(|(_, row)| figures::short(row))
 }
 
 /// The first cause of each form that was found, said once where it is the same.
@@ -114,12 +148,9 @@ fn why(view: &StudyView, claim: &JudgedClaim) -> String {
     let cause = |(form, _): (Form, &Judged)| Some((form, view.stated_causes(&claim.id, form).into_iter().next()?));
     let causes: Vec<(Form, String)> = claim.forms().filter_map(cause).collect();
     let of_all = |cause: &str| causes.len() == claim.forms().count() && causes.iter().all(|(_, other)| other == cause);
-    let said = match causes.as_slice() {
+    let of_form = |(form, cause): &(Form, String)| format!("{}: {cause}", form.in_words());
+    some(cell(&match causes.as_slice() {
         [(_, cause), ..] if of_all(cause) => cause.clone(),
-        causes => {
-            let said = causes.iter().map(|(form, cause)| format!("{}: {cause}", form.in_words()));
-            said.collect::<Vec<_>>().join("; ")
-        }
-    };
-    some(cell(&said))
+        causes => causes.iter().map(of_form).collect::<Vec<_>>().join("; "),
+    }))
 }

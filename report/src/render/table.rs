@@ -1,6 +1,6 @@
 //! A table in the original's shape: medians of ours beside what they printed.
 
-use super::markdown::{Table, cell, prose};
+use super::markdown::{Table, around, cell, prose};
 use crate::judge::figures::NOTHING;
 use crate::page::view::StudyView;
 use crate::page::{self, Column, TableRow};
@@ -8,18 +8,15 @@ use crate::{fmt, stats};
 
 /// The table with its title and note, without the rows and columns of which nothing was measured more than once; empty without any.
 pub fn render(view: &StudyView, layout: &page::Table) -> String {
-    let entry = |row: &TableRow, column: &Column| match column.values {
-        Some(_) => None,
-        None => entry(view, &row.scenario, &column.in_row(row)),
-    };
+    let entry = |row: &TableRow, column: &Column| entry(view, &row.scenario, &column.in_row(row));
     let entries = |row| layout.column.iter().map(|column| entry(row, column)).collect::<Vec<_>>();
     let mut rows: Vec<(usize, Vec<Option<String>>)> = layout.row.iter().map(entries).enumerate().collect();
     rows.retain(|(_, entries)| entries.iter().any(Option::is_some));
     if rows.is_empty() {
         return String::new();
     }
-    let headings = layout.column.iter().map(|column| format!(">{}", cell(&column.header)));
-    let mut table = Table::with(std::iter::once(cell(&layout.row_header)).chain(headings));
+    let headings = layout.column.iter().map(|column| format!(" | >{}", cell(&column.header)));
+    let mut table = Table::new(&(cell(&layout.row_header) + &headings.collect::<String>()));
     for (row, entries) in &rows {
         let mut cells = vec![cell(&layout.row[*row].label)];
         let mut is_measured = true;
@@ -35,24 +32,24 @@ pub fn render(view: &StudyView, layout: &page::Table) -> String {
         }
         table.row(cells);
     }
-    let note = layout.note.as_deref().map(|note| format!("{}\n\n", prose(note))).unwrap_or_default();
+    let note = around("", prose(layout.note.as_deref().unwrap_or_default()), "\n\n");
     format!("**{}**\n\n{}\n{note}", prose(&layout.title), table.render())
 }
 
-/// A cell; `None` where there is nothing to print, or a single run, which says too little.
+/// A cell; `None` where there is nothing to print, or a single run, which says too little, or a printed text.
 fn entry(view: &StudyView, scenario: &str, column: &Column) -> Option<String> {
-    let arm = column.arm.as_deref()?;
+    let arm = column.arm.as_deref().filter(|_| column.values.is_none())?;
     let values = values(view, scenario, arm, column);
     if values.len() < 2 {
         return None;
     }
     let median = stats::median(values)?;
     // A ratio of two arms and nothing else may be judged.
-    let judged = match (&column.dividend, &column.metric, &column.minus, &column.per) {
+    let value = match (&column.dividend, &column.metric, &column.minus, &column.per) {
         (Some(dividend), Some(metric), None, None) => view.judged_ratio(scenario, [dividend, arm], metric),
         _ => None,
     };
-    let value = judged.map_or(median, |ratio| ratio * column.factor.unwrap_or(1.0));
+    let value = value.map_or(median, |ratio| ratio * column.factor.unwrap_or(1.0));
     Some(match column.digits {
         // A failed run counts as infinitely bad.
         _ if !median.is_finite() => "failed".to_owned(),
@@ -69,9 +66,7 @@ fn values(view: &StudyView, scenario: &str, arm: &str, column: &Column) -> Vec<f
     let per = column.per.as_deref().map(|other| by_block(arm, other));
     let dividend = column.dividend.as_deref().map(|other| by_block(other, metric));
     let of_block = |(block, value): (u64, Option<f64>)| -> Option<f64> {
-        let Some(mut out) = value else {
-            return Some(f64::INFINITY);
-        };
+        let Some(mut out) = value else { return Some(f64::INFINITY) };
         if let Some(minus) = &minus {
             out -= minus.get(&block).copied()?.unwrap_or(f64::NEG_INFINITY);
         }

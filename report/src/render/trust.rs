@@ -1,17 +1,15 @@
 //! Whether this run can be trusted.
 
 use super::GENERATED;
-use super::markdown::{Table, cell, code, heading, known, text};
-use super::parts::round;
+use super::markdown::{Table, around, cell, code, heading, known, round, text};
 use crate::fmt::{self, anchor, plural};
 use crate::folder::host;
 use crate::judge::figures::{self, NOTHING, or_nothing};
-use crate::judge::judged::{Calibrated, ControlState, JudgedClaim, JudgedControl, JudgedStudy};
+use crate::judge::judged::{Calibrated, ControlState, JudgedClaim, JudgedStudy};
 use crate::judge::rounds::{Origin, Source};
 use crate::page::view::StudyView;
 use crate::stats::{CONFIDENCE, binomial};
 
-/// The page.
 pub fn page(studies: &[StudyView]) -> String {
     let mut out = format!(
         "{GENERATED}\n# Can you trust this run?\n\nAn A/A control compares an arm with itself under a second name: it must show nothing, and its scatter sets the floor. \
@@ -35,11 +33,8 @@ fn sources(origin: &Origin) -> String {
     );
     for Source { folder, host, part, blocks: (run, planned), machine } in &origin.rounds {
         let figure = |name: &str| or_nothing(machine.number(name), |x| fmt::value(x, fmt::unit_of(name)));
-        let blocks = format!("{run} of {planned}");
-        let mut cells =
-            vec![round(folder), cell(origin.name(*host)), (*part).to_owned(), blocks, figure("steal_percent")];
-        cells.extend(host::PROBES.map(|(name, _)| figure(name)));
-        table.row(cells);
+        let first = [round(folder), cell(origin.name(*host)), (*part).to_owned(), format!("{run} of {planned}")];
+        table.row([&first[..], &[figure("steal_percent")], &host::PROBES.map(|(name, _)| figure(name))].concat());
     }
     let cut = origin.rounds.iter().filter(|source| source.blocks.0 < source.blocks.1).count();
     let cut = match plural(cut, "round was", "rounds were") {
@@ -93,12 +88,13 @@ fn controls(judged: &JudgedStudy) -> String {
         return "This study has no controls.\n\n".to_owned();
     }
     let mut table = Table::new("Control | Measured | >Planted | >Floor | >Layouts, sd | Result");
-    let measured = judged.controls.iter().filter(|control| control.state != ControlState::NotMeasured);
-    for control in measured {
+    for control in judged.controls.iter().filter(|control| control.state != ControlState::NotMeasured) {
         let figure = known(figures::figure(&control.row));
         let planted = or_nothing(control.planted, |planted| fmt::number(planted, 3));
         let layouts = or_nothing(control.layout_sd, |sd| format!("{:.1} %", sd.exp_m1() * 100.0));
-        table.row([cell(&control.id), figure, planted, figures::floor(&control.row), layouts, result(control)]);
+        let state = if control.state == ControlState::Failed { "**failed**" } else { control.state.into_str() };
+        let result = state.to_owned() + &around(": ", cell(&control.reason), "");
+        table.row([cell(&control.id), figure, planted, figures::floor(&control.row), layouts, result]);
     }
     let count = |state| judged.controls.iter().filter(|control| control.state == state).count();
     let states = [ControlState::Passed, ControlState::Failed, ControlState::CouldNotTell];
@@ -109,26 +105,15 @@ fn controls(judged: &JudgedStudy) -> String {
     format!("{passed} of {all} passed, {failed} failed{open}.\n\n{}\n", table.render())
 }
 
-fn result(control: &JudgedControl) -> String {
-    let state = match control.state {
-        ControlState::Failed => "**failed**",
-        state => state.into_str(),
-    };
-    match control.reason.trim() {
-        "" => state.to_owned(),
-        reason => format!("{state}: {}", cell(reason)),
-    }
-}
-
 fn false_positives(judged: &JudgedStudy) -> String {
     let found = judged.claims.iter().flat_map(JudgedClaim::evidence);
-    let estimates = found.flat_map(|found| &found.rows).filter_map(|row| row.estimate.as_ref());
-    let levels: Vec<f64> = estimates.filter(|it| figures::has_interval(it)).map(|estimate| estimate.level).collect();
+    let estimates = found.flat_map(|found| &found.rows).filter_map(|row| row.estimate);
+    let levels: Vec<f64> = estimates.filter(figures::has_interval).map(|estimate| estimate.level).collect();
     if levels.is_empty() {
         return "No interval was computed, so there is no false positive to expect.\n\n".to_owned();
     }
-    let (intervals, missing) =
-        (plural(levels.len(), "interval was", "intervals were"), fmt::decimals(levels.iter().sum(), 2));
+    let intervals = plural(levels.len(), "interval was", "intervals were");
+    let missing = fmt::decimals(levels.iter().sum(), 2);
     format!(
         "**Expected false positives.** {intervals} computed; by their exact levels {missing} of them would miss the truth by chance. The floor makes \
          a wrong *holds* or *reversed* rarer than that.\n\n"
@@ -137,36 +122,28 @@ fn false_positives(judged: &JudgedStudy) -> String {
 
 fn failures(judged: &JudgedStudy) -> String {
     let (failed, runs) = (judged.failures.len(), plural(judged.runs, "run", "runs"));
-    if failed == 0 {
-        return format!("**Failed runs.** None of {runs}.\n\n");
-    }
     let mut table = Table::new("Run | Scenario | Arm | Error");
     for (run, scenario, arm, error) in &judged.failures {
         table.row([code(run), code(scenario), code(arm), text(error)]);
     }
-    let table = table.render();
-    format!("**Failed runs.** {failed} of {runs}; each counts against its arm and none was dropped.\n\n{table}\n")
+    let those = format!("{failed} of {runs}; each counts against its arm and none was dropped");
+    let said = if failed == 0 { format!("None of {runs}") } else { those };
+    format!("**Failed runs.** {said}.\n\n{}", table.below(""))
 }
 
 fn memory(judged: &JudgedStudy) -> String {
     if judged.memory_compared == 0 {
         return "**Memory cross-check.** Not made: no pass under GNU time was recorded.\n\n".to_owned();
     }
-    let compared = plural(judged.memory_compared, "case", "cases");
-    if judged.memory_disagreements.is_empty() {
-        return format!(
-            "**Memory cross-check.** VmHWM of the process and GNU time's peak agree within 5 % in all {compared}.\n\n"
-        );
-    }
+    let (compared, differ) = (plural(judged.memory_compared, "case", "cases"), judged.memory_disagreements.len());
+    let differ = format!("differ by more than 5 % in {differ} of");
+    let differ = if judged.memory_disagreements.is_empty() { "agree within 5 % in all" } else { &differ };
     let mut table = Table::new("Scenario | Arm | >VmHWM | >GNU time | >Difference");
     for (scenario, arm, vmhwm_kib, gnu_time_kib) in &judged.memory_disagreements {
         let difference = Some(vmhwm_kib / gnu_time_kib).filter(|_| *gnu_time_kib > 0.0);
         let [vmhwm, gnu_time] = [vmhwm_kib, gnu_time_kib].map(|kib| fmt::value(*kib, "kib"));
         table.row([code(scenario), code(arm), vmhwm, gnu_time, or_nothing(difference, fmt::change)]);
     }
-    format!(
-        "**Memory cross-check.** VmHWM of the process and GNU time's peak differ by more than 5 % in {} of {compared}.\n\n{}\n",
-        judged.memory_disagreements.len(),
-        table.render()
-    )
+    let what = "VmHWM of the process and GNU time's peak";
+    format!("**Memory cross-check.** {what} {differ} {compared}.\n\n{}", table.below(""))
 }

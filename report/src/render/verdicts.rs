@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use strum::VariantArray as _;
 
-use super::parts;
+use super::markdown::{range_in_words, some};
 use crate::claims::rules::Over;
 use crate::claims::{Form, Further};
 use crate::files::Schema;
@@ -11,8 +11,7 @@ use crate::judge::figures::{self, NOTHING};
 use crate::judge::judged::{Judged, JudgedClaim, JudgedForm, Row};
 use crate::page::view::StudyView;
 
-/// All claims of the studies with forms, verdicts and figures, and a line break at the end. Members stand in the order written here; a number
-/// that is not finite is null.
+/// All claims with forms, verdicts and figures. Members stand in the order written here; a number that is not finite is null.
 pub fn verdicts_json(studies: &[StudyView]) -> String {
     let study = |view: &StudyView| {
         let judged = &view.judged;
@@ -89,7 +88,7 @@ pub fn in_words(view: &StudyView, id: &str) -> Option<String> {
     let claim = view.judged.claim(id)?;
     let each = |of: &dyn Fn(Form) -> Option<String>| {
         let said = Form::VARIANTS.iter().filter_map(|form| Some(format!("{} {}", form.in_words(), of(*form)?)));
-        parts::some(said.collect::<Vec<_>>().join("; "))
+        some(said.collect::<Vec<_>>().join("; "))
     };
     let here = each(&|form| {
         let found = claim.form(form).as_ref().ok()?;
@@ -98,7 +97,7 @@ pub fn in_words(view: &StudyView, id: &str) -> Option<String> {
     });
     let range = each(&|form| {
         let settings = view.deciding_settings(id, form);
-        Some(format!("{} ({})", parts::range_in_words(settings.first()?), figures::over_in_words(view.over(id, form))))
+        Some(format!("{} ({})", range_in_words(settings.first()?), figures::over_in_words(view.over(id, form))))
     });
     let row = claim.forms().find_map(|(_, found)| found.deciding_row().filter(|row| row.figure.is_some()));
     let published = row.and_then(figures::published).unwrap_or_else(|| claim.original.clone());

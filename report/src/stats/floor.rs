@@ -1,7 +1,7 @@
 //! The noise floor: how large an effect noise and layouts show by chance.
 
 use rand::seq::index::sample;
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -13,7 +13,7 @@ use super::signed_rank::{FEWEST, hodges_lehmann};
 const FLIPS: usize = 2_000;
 /// How often chance stays below the floor.
 const QUANTILE: f64 = 0.95;
-/// And below that of duets: a little more than 99 in 100, because the tails of the estimate are heavier than Student's.
+/// And below that of duets, whose margins are smaller than what layouts do: a little more than 99 in 100, for the tails of the estimate are heavy.
 const DUET_QUANTILE: f64 = 0.995;
 /// Fixed, so that the same samples always give the same floor.
 const SEED: u64 = 0x000F_1004;
@@ -22,11 +22,8 @@ const SEED: u64 = 0x000F_1004;
 /// from the layouts and log ratios of A/A pairs whose copies differ by one layout.
 ///
 /// An A/A pair may as well have come the other way round, so every choice of signs is as likely as the one that was seen. What a layout
-/// does comes back in all of its blocks: its pairs turn together. Within a single layout they turn one by one.
-///
-/// The `n` blocks use the layouts in turn; where a layout has fewer pairs than its blocks ask for they are drawn again, where it has more,
-/// without repetition. The order of the pairs does not matter. A failed run (an infinite or missing ratio) is infinite noise: enough of
-/// them make the floor infinite, and nothing exceeds it. So do fewer than [`FEWEST`] pairs: they leave the noise unknown.
+/// does comes back in all of its blocks: its pairs turn together. Within a single layout they turn one by one. A failed run (an infinite or missing
+/// ratio) is infinite noise. Fewer than [`FEWEST`] pairs leave the noise unknown, and the floor infinite.
 pub fn over_layouts(aa: &[(u64, f64)], n: usize, margin: f64) -> f64 {
     let Some(effects) = by_chance(aa, n) else { return f64::INFINITY };
     let reached = match by_layout(aa).len() {
@@ -40,8 +37,7 @@ pub fn over_layouts(aa: &[(u64, f64)], n: usize, margin: f64) -> f64 {
 /// The floor of a claim by duets, from the layouts and log ratios of their A/A pairs and of the claim itself.
 ///
 /// A duet of two copies runs both from one binary and so shows no effect of the layout. The claim's own blocks do: the distance of its
-/// estimate in a layout from its estimate over all is added to each A/A pair of that layout. Margins of duets are smaller than the effects of
-/// layouts, so no other guard stands behind this floor: chance exceeds it once in a hundred times, not in twenty.
+/// estimate in a layout from its estimate over all is added to each A/A pair of that layout.
 pub fn of_duets(aa: &[(u64, f64)], claim: &[(u64, f64)], margin: f64) -> f64 {
     let layouts = by_layout(claim);
     let all: Vec<f64> = claim.iter().map(|(_, ratio)| *ratio).collect();
@@ -55,20 +51,19 @@ pub fn of_duets(aa: &[(u64, f64)], claim: &[(u64, f64)], margin: f64) -> f64 {
     let residual = |ratios: &Vec<f64>| hodges_lehmann(ratios).map_or(f64::INFINITY, |own| (own - middle) * scale);
     let noise: Vec<(u64, f64)> =
         aa.iter().map(|&(layout, ratio)| (layout, ratio + layouts.get(&layout).map_or(0.0, residual))).collect();
-    let effects = by_chance(&noise, claim.len());
-    effects.map_or(f64::INFINITY, |effects| margin.max(exceeded(&effects, free, DUET_QUANTILE).exp_m1()))
+    let exceeded = |effects: Vec<f64>| margin.max(exceeded(&effects, free, DUET_QUANTILE).exp_m1());
+    by_chance(&noise, claim.len()).map_or(f64::INFINITY, exceeded)
 }
 
-/// The effect that chance exceeds with probability `1 - quantile`: the root mean square of `effects` times Student's t with `free` degrees of
-/// freedom. A percentile of the effects would ignore that their spread is itself an estimate.
+/// What chance exceeds with probability `1 - quantile`: the root mean square of `effects`, itself an estimate, times Student's t with `free` degrees.
 fn exceeded(effects: &[f64], free: f64, quantile: f64) -> f64 {
     let square = effects.iter().map(|effect| effect * effect).sum::<f64>() / effects.len() as f64;
     let student = StudentsT::new(0.0, 1.0, free).map(|student| student.inverse_cdf(f64::midpoint(1.0, quantile)));
     student.map_or(f64::INFINITY, |student| student * square.sqrt())
 }
 
-/// The absolute estimates of `n` blocks of noise under choices of signs, as logarithms; `None` if too few pairs show the noise, or no block
-/// asks for it.
+/// The absolute estimates of `n` blocks of noise under choices of signs, as logarithms; `None` if too few pairs show the noise, or no block asks.
+/// The blocks use the layouts in turn; where one has fewer pairs than blocks they are drawn again, where it has more, without repetition.
 fn by_chance(noise: &[(u64, f64)], n: usize) -> Option<Vec<f64>> {
     if noise.len() < FEWEST || n == 0 {
         return None;
@@ -77,12 +72,9 @@ fn by_chance(noise: &[(u64, f64)], n: usize) -> Option<Vec<f64>> {
     let one_by_one = layouts.len() == 1;
     for pairs in &mut layouts {
         for ratio in pairs.iter_mut() {
-            if ratio.is_nan() {
-                *ratio = f64::INFINITY;
-            } else if one_by_one {
-                // By size only: the signs are chosen below, so that what came out does not steer them.
-                *ratio = ratio.abs();
-            }
+            // By size only: the signs are chosen below, so that what came out does not steer them.
+            let size = if one_by_one { ratio.abs() } else { *ratio };
+            *ratio = if size.is_nan() { f64::INFINITY } else { size };
         }
         pairs.sort_by(f64::total_cmp);
     }
@@ -96,10 +88,13 @@ fn by_chance(noise: &[(u64, f64)], n: usize) -> Option<Vec<f64>> {
     let effect = |choice: usize| {
         turned.clear();
         for (place, pairs) in layouts.iter().enumerate() {
-            let drawn = draw(&mut rng, pairs, blocks(place));
+            let drawn: Vec<usize> = match blocks(place) {
+                few if few <= pairs.len() => sample(&mut rng, pairs.len(), few).into_vec(),
+                many => (0..many).map(|_| rng.random_range(0..pairs.len())).collect(),
+            };
             let mut turns = if can_try_all { choice >> place & 1 == 1 } else { rng.random() };
-            for ratio in drawn {
-                turned.push(if turns { -ratio } else { ratio });
+            for at in drawn {
+                turned.push(if turns { -pairs[at] } else { pairs[at] });
                 if one_by_one {
                     turns = rng.random();
                 }
@@ -109,12 +104,4 @@ fn by_chance(noise: &[(u64, f64)], n: usize) -> Option<Vec<f64>> {
         hodges_lehmann(&turned).map_or(f64::INFINITY, f64::abs)
     };
     Some((0..choices).map(effect).collect())
-}
-
-fn draw(rng: &mut impl Rng, pairs: &[f64], blocks: usize) -> Vec<f64> {
-    if blocks <= pairs.len() {
-        sample(rng, pairs.len(), blocks).into_iter().map(|index| pairs[index]).collect()
-    } else {
-        (0..blocks).map(|_| pairs[rng.random_range(0..pairs.len())]).collect()
-    }
 }

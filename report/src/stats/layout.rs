@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 /// The standard deviation of an arm's log time from layout to layout, from the layouts and log ratios of A/A pairs, whose copies differ by
-/// one layout.
+/// one layout. `None` with fewer than two layouts, or without a second pair in any, from which to tell noise.
 ///
-/// Half of the mean square of the layouts' mean ratios, since two layouts meet in each, less what noise within the layouts adds to it; 0
-/// where noise alone is that large. Going round all layouts the ratios cancel out, so that their mean is known to be zero. Failed runs are
-/// left out. `None` with fewer than two layouts, or without a second pair in any, from which to tell noise.
+/// Half of the mean square of the layouts' mean ratios, since two layouts meet in each, less what noise within the layouts adds to it. Going round
+/// all layouts the ratios cancel out, so that their mean is known to be zero. Failed runs are left out.
 pub fn sd(aa: &[(u64, f64)]) -> Option<f64> {
     let known: Vec<(u64, f64)> = aa.iter().copied().filter(|(_, ratio)| ratio.is_finite()).collect();
     let layouts = by_layout(&known);
@@ -26,7 +25,6 @@ pub fn sd(aa: &[(u64, f64)]) -> Option<f64> {
     Some(variance.max(0.0).sqrt())
 }
 
-/// The log ratios of every layout, in the order given.
 pub(super) fn by_layout(ratios: &[(u64, f64)]) -> BTreeMap<u64, Vec<f64>> {
     let mut layouts: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for &(layout, ratio) in ratios {

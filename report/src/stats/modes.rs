@@ -1,9 +1,8 @@
 //! Two modes: runs of one arm that fall into two groups with nothing between them.
 
-/// Runs below which two groups are not told from chance.
-const FEWEST: usize = 8;
-/// How many times as wide as either group the gap between them is at least, on a logarithmic scale.
+/// How many times as wide as either group the gap between them is at least, on a logarithmic scale, and the fewest runs that are told from chance.
 const GAP: f64 = 2.0;
+const FEWEST: usize = 8;
 
 /// One of two groups: its smallest and largest value, and how many there are.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,15 +2,12 @@
 
 use super::signed_rank::{Interval, interval_rank, walsh_averages};
 
-/// The share s of the `mirror` log effects that the `control` log effects of the same blocks amount to, with its exact interval.
+/// The share s of the `mirror` log effects that the `control` log effects of the same blocks amount to, with its exact interval: every s for which
+/// the signed-rank test does not reject that control - s x mirror is centred on zero. Each sum of two such differences changes its sign where s is the
+/// share that its two blocks show, so only these shares can be limits. A failed run leaves the signs of its sums open, which widens the interval.
 ///
-/// The interval holds every s for which the signed-rank test does not reject that control - s x mirror is centred on zero. The test asks
-/// how many of the sums of two such differences lie above zero and how many below; each sum changes its sign where s is the share that
-/// its two blocks show, so only these shares can be limits. A failed run (an infinite or missing effect) leaves the signs of its sums
-/// open, which widens the interval.
-///
-/// `None` where there is no effect to be explained: by the same test, the mirror's does not differ from zero. With too few blocks for
-/// a test the share stands alone, between infinite limits, as long as most of the mirror's sums agree in direction.
+/// `None` where the mirror's effect does not differ from zero by the same test. With too few blocks for a test the share stands alone, between infinite
+/// limits, as long as most of the mirror's sums agree in direction.
 pub fn explained(control: &[f64], mirror: &[f64], confidence: f64) -> Option<Interval> {
     let n = control.len().min(mirror.len());
     let sums = Sums::of_blocks(&control[..n], &mirror[..n]);
@@ -27,7 +24,7 @@ pub fn explained(control: &[f64], mirror: &[f64], confidence: f64) -> Option<Int
 struct Sums {
     /// Shares at which a sum passes zero, sorted, and whether it falls (the mirror's sum is positive) or rises there.
     turns: Vec<(f64, bool)>,
-    /// Sums above and below zero at every s, because the mirror has no effect in these blocks.
+    /// Sums above and below zero at every s: the mirror has no effect in these blocks.
     always: (usize, usize),
     /// Sums without a failed run.
     known: usize,

@@ -1,7 +1,5 @@
-//! The Wilcoxon signed-rank test on paired differences, its interval and the Hodges-Lehmann estimate.
-//!
-//! All exact, as R's `wilcox.test(exact = TRUE, conf.int = TRUE)`: the interval runs between two of the sorted Walsh averages,
-//! which two of them follows from the null distribution of the statistic. Ties stay as they are; an interval may have zero width.
+//! The Wilcoxon signed-rank test on paired differences, its interval and the Hodges-Lehmann estimate: exact, as R's
+//! `wilcox.test(exact = TRUE, conf.int = TRUE)`. Ties stay as they are; an interval may have zero width.
 
 use super::median;
 
@@ -22,18 +20,14 @@ pub struct Interval {
 
 /// Estimates the middle of `differences`, one per pair and in logarithms for ratios, with an interval of at least `confidence`.
 ///
-/// A failed run makes its side infinitely bad; if both sides failed, the pair is not a number: it may lie anywhere, which can only widen
-/// the interval. `None` without a middle: there are no pairs, all are unknown, or they lie at opposite infinities. No part of the result
-/// is ever NaN.
+/// A failed run makes its side infinitely bad; where both sides failed the pair is not a number and may lie anywhere, which can only widen the interval.
+/// `None` without a middle: no pair is known, or they lie at opposite infinities. No part of the result is ever NaN.
 pub fn estimate(differences: &[f64], confidence: f64) -> Option<Interval> {
     let (point, n) = (hodges_lehmann(differences)?, differences.len());
     Some(bounded(point, n, interval_rank(n, confidence), walsh_averages(differences)))
 }
 
-/// Estimates the median of values, one per block, with an interval of at least `confidence`.
-///
-/// By the sign test: it lies between two of the sorted values, which assumes nothing about how they are distributed. For values of one arm,
-/// because the signed-rank test of [`estimate`] needs symmetry, which differences of like runs have and times lack. Otherwise alike.
+/// Estimates the median of values of one arm, one per block, by the sign test: the signed-rank test needs symmetry, which times lack. Else alike.
 pub fn median_estimate(values: &[f64], confidence: f64) -> Option<Interval> {
     let known = values.iter().copied().filter(|value| !value.is_nan()).collect();
     let point = median(known).filter(|middle| !middle.is_nan())?;
@@ -42,25 +36,22 @@ pub fn median_estimate(values: &[f64], confidence: f64) -> Option<Interval> {
     Some(bounded(point, values.len(), rank, values.iter().copied()))
 }
 
-/// The interval between the `rank`-th smallest and the `rank`-th largest of the `averages`; without a rank, the whole line.
+/// The interval between the `rank`-th smallest and largest of the `averages`; without a rank, the whole line.
 fn bounded(point: f64, n: usize, rank: Option<(usize, f64)>, averages: impl Iterator<Item = f64>) -> Interval {
     let Some((rank, level)) = rank else {
         return Interval { point, lo: f64::NEG_INFINITY, hi: f64::INFINITY, n, level: 1.0 };
     };
     let averages: Vec<f64> = averages.collect();
     // What is unknown is as bad as it can be for the end in question.
-    let with_unknown = |end: f64| {
+    let [low, high] = [f64::NEG_INFINITY, f64::INFINITY].map(|end| {
         let mut averages: Vec<f64> = averages.iter().map(|average| unless_nan(*average, end)).collect();
         averages.sort_unstable_by(f64::total_cmp);
         averages
-    };
-    let (low, high) = (with_unknown(f64::NEG_INFINITY), with_unknown(f64::INFINITY));
+    });
     Interval { point, lo: low[rank - 1], hi: high[high.len() - rank], n, level }
 }
 
-/// Which Walsh average, counted from either end, bounds the interval of `n` pairs, and the error rate that this leaves.
-///
-/// `None` if no interval of this `confidence` exists, because even the widest errs too often.
+/// Which Walsh average, counted from either end, bounds the interval of `n` pairs, and the error rate that this leaves; `None` with too few pairs.
 pub fn interval_rank(n: usize, confidence: f64) -> Option<(usize, f64)> {
     rank_of(&distribution(1..=n), confidence)
 }
@@ -81,15 +72,13 @@ fn rank_of(masses: &[f64], confidence: f64) -> Option<(usize, f64)> {
     (level <= alpha * (1.0 + 1e-9)).then_some((rank, level))
 }
 
-/// The Hodges-Lehmann estimate: the median of the Walsh averages that are known.
-///
-/// `None` without any, or if the median lies between opposite infinities.
+/// The Hodges-Lehmann estimate: the median of the Walsh averages that are known. `None` without any, or between opposite infinities.
 pub fn hodges_lehmann(values: &[f64]) -> Option<f64> {
     let known = walsh_averages(values).filter(|average| !average.is_nan()).collect();
     median(known).filter(|middle| !middle.is_nan())
 }
 
-/// Averages of all pairs of values, each value with itself included; NaN where opposite infinities meet.
+/// Averages of all pairs of values, each with itself included; NaN where opposite infinities meet.
 pub fn walsh_averages(values: &[f64]) -> impl Iterator<Item = f64> {
     let with_later = |(index, &a): (usize, &f64)| values[index..].iter().map(move |&b| f64::midpoint(a, b));
     values.iter().enumerate().flat_map(with_later)
@@ -119,13 +108,10 @@ pub fn p_value_beyond(differences: &[f64], margin: f64) -> f64 {
     (2.0 * p_value_below(differences, -margin).min(p_value_below(&turned, -margin))).min(1.0)
 }
 
-/// Exact p-value of `differences` for a middle below `centre`, P(V <= observed) over all choices of their signs; 1 without any. Ties share a
-/// rank, zeros are ranked and then say nothing (Pratt); what is not a number speaks against it.
-///
-/// So it agrees with the interval of [`estimate`]: failed runs can only raise it.
+/// Exact p-value of `differences` for a middle below `centre`, P(V <= observed) over all choices of their signs, which agrees with the interval of
+/// [`estimate`]. Ties share a rank, zeros are ranked and then say nothing (Pratt); what is not a number speaks against it.
 pub fn p_value_below(differences: &[f64], centre: f64) -> f64 {
-    let from_centre = differences.iter().map(|difference| unless_nan(difference - centre, f64::INFINITY));
-    let mut by_size: Vec<f64> = from_centre.collect();
+    let mut by_size: Vec<f64> = differences.iter().map(|of| unless_nan(of - centre, f64::INFINITY)).collect();
     by_size.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
     // Twice the mid-rank is a whole number.
     let mut ranks = Vec::new();

@@ -1,8 +1,6 @@
 //! Slopes on logarithmic axes.
 
-/// Least-squares slope of log y on log x over the points of one block.
-///
-/// `None` with fewer than two distinct x, or a point that is not above zero and finite.
+/// Least-squares slope of log y on log x in one block; `None` with fewer than two distinct x, or a point that is not above zero and finite.
 pub fn of_logs(points: &[(f64, f64)]) -> Option<f64> {
     let usable = |value: f64| value > 0.0 && value.is_finite();
     if !points.iter().all(|&(x, y)| usable(x) && usable(y)) {
