@@ -25,14 +25,24 @@ pub(super) fn writer(path: &Path, options: &Options) -> Result<(Connection, Guar
     let (opened, mode): (_, String) = patiently(options, || {
         let opened = connect(path, access, options)?;
         let mode = opened.0.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
-        opened.0.pragma_update(None, "synchronous", format!("{:?}", options.durability))?;
+        set_durability(&opened.0, options)?;
         Ok((opened, mode))
     })
-    .map_err(|source| Error::open(path, source))?;
+    .map_err(|source| Error::Open { path: path.to_owned(), source: source.into() })?;
     if mode != "wal" {
         return Err(Error::NotWal { path: path.to_owned(), mode });
     }
     Ok(opened)
+}
+
+pub(super) fn set_durability(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "synchronous", format!("{:?}", options.durability))
+}
+
+/// A connection that copies the log of a database which [`writer`] has opened. It asks SQLite for nothing before it is used.
+pub(super) fn copier(path: &Path, options: &Options) -> Result<(Connection, Guard), Error> {
+    let opened = patiently(options, || connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, options));
+    opened.map_err(|source| Error::Open { path: path.to_owned(), source: source.into() })
 }
 
 /// A connection that only reads.
@@ -53,7 +63,7 @@ pub(super) fn reader(path: &Path, options: &Options) -> Result<(Connection, Guar
         opened.0.pragma_update(None, "query_only", true)?;
         Ok(opened)
     });
-    opened.map_err(|source| Error::open(path, source))
+    opened.map_err(|source| Error::Open { path: path.to_owned(), source: source.into() })
 }
 
 /// The log, or the rollback journal, that SQLite would read before a file that is not immutable.

@@ -4,6 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
+use flume::Sender;
+
 use super::error::Error;
 use super::options::Options;
 
@@ -35,7 +37,6 @@ pub struct Stats {
     pub waiting_writes: usize,
 }
 
-/// What there is once for all of them.
 pub(super) struct Shared {
     pub(super) options: Options,
     stats: Mutex<Stats>,
@@ -54,7 +55,6 @@ impl Shared {
         add(&mut self.stats.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// What was counted so far.
     pub(super) fn stats(&self) -> Stats {
         *self.stats.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -65,4 +65,12 @@ pub(super) fn spawn<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, Error> {
     Builder::new().name(name.to_owned()).spawn(work).map_err(|source| Error::Thread(Arc::new(source)))
+}
+
+/// Tells whoever opens the pool whether a thread has its connection.
+pub(super) fn tell<T>(connected: Result<T, Error>, opened: Sender<Result<(), Error>>) -> Option<T> {
+    let (connection, said) = connected.map_or_else(|error| (None, Err(error)), |connection| (Some(connection), Ok(())));
+    let _ = opened.send(said);
+    drop(opened);
+    connection
 }
