@@ -1,5 +1,6 @@
 //! What the askers and the threads of a pool share.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
@@ -42,12 +43,14 @@ pub(super) struct Shared {
     stats: Mutex<Stats>,
     /// Whose turn it is to make a checkpoint: SQLite does not let one wait for another.
     pub(super) turn: Mutex<()>,
+    /// A copy beside the writer has ended, and the writer has not seen it yet.
+    pub(super) copied: AtomicBool,
 }
 
 impl Shared {
     pub(super) fn new(mut options: Options) -> Self {
         options.busy_timeout = options.busy_timeout.min(LONGEST_TIMEOUT);
-        Shared { options, stats: Mutex::default(), turn: Mutex::default() }
+        Shared { options, stats: Mutex::default(), turn: Mutex::default(), copied: AtomicBool::new(false) }
     }
 
     /// Counts something; it takes nanoseconds, beside the microseconds of the operation that is counted.

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::iter::once;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -50,6 +51,7 @@ fn copy(path: &Path, signals: &Receiver<()>, shared: &Shared, opened: Sender<Res
         // What fails leaves the log as it was; the next signal tries again, and the writer sees to the limit.
         if set_up.and_then(|()| checkpoint(&connection, "PASSIVE", shared)).is_ok() {
             shared.count(|stats| stats.checkpoints += 1);
+            shared.copied.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -67,8 +69,17 @@ pub(super) fn start(path: &Path, shared: &Arc<Shared>, opened: &Sender<Result<()
     let (signals, signalled) = flume::bounded(1);
     let (path, copier_shared, opened) = (path.to_owned(), Arc::clone(shared), opened.clone());
     let copier = spawn("sqlite-checkpoint", move || copy(&path, &signalled, &copier_shared, opened))?;
-    let (queue, shared, next_limit) = (Queue::new(queue), Arc::clone(shared), shared.options.wal_limit_pages);
-    let committing = Writer { connection, guard, queue, signals, copier, shared, next_limit, alone: 0 };
+    let committing = Writer {
+        connection,
+        guard,
+        queue: Queue::new(queue),
+        signals,
+        copier,
+        shared: Arc::clone(shared),
+        next_limit: shared.options.wal_limit_pages,
+        next_copy: shared.options.checkpoint_pages,
+        alone: 0,
+    };
     Ok(Writing { writes, thread: spawn("sqlite-writer", move || committing.run())? })
 }
 
@@ -82,6 +93,8 @@ struct Writer {
     shared: Arc<Shared>,
     /// Pages in the log at which the writer makes room by itself; beyond the limit if readers did not let it.
     next_limit: u32,
+    /// Pages in the log at which it is copied next.
+    next_copy: u32,
     /// So many commits to come are of one write each, to find the one that made a commit fail if it is tried again.
     alone: usize,
 }
@@ -252,16 +265,22 @@ impl Writer {
     /// Has the log copied beside the next writes, or, at its limit, before them.
     fn look_after_the_log(&mut self) {
         let (pages, limit) = (PAGES.get(), self.shared.options.wal_limit_pages);
+        let next_copy = pages.saturating_add(self.shared.options.checkpoint_pages);
         self.shared.count(|stats| stats.wal_pages = u64::from(pages));
         if pages < limit {
             // The log has begun anew since.
             self.next_limit = limit;
         }
+        self.next_copy = self.next_copy.min(next_copy);
         if pages >= self.next_limit {
             // If a reader does not let go, the log grows by as much again first.
             let is_empty = self.empty_the_log().unwrap_or(false);
             self.next_limit = if is_empty { limit } else { pages.saturating_add(limit) };
-        } else if pages >= self.shared.options.checkpoint_pages {
+        } else if self.shared.copied.swap(false, Ordering::Relaxed) {
+            // Little is left to copy, and nobody adds to it meanwhile: under writes that never pause the log would not begin anew otherwise.
+            let _ = checkpoint(&self.connection, "PASSIVE", &self.shared);
+        } else if pages >= self.next_copy {
+            self.next_copy = next_copy;
             // One that is under way will do.
             let _ = self.signals.try_send(());
         }
