@@ -14,6 +14,7 @@
 //! Nothing here needs a particular runtime, and `*_blocking` needs none. A read is a trip to another thread and back, some ten microseconds.
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use flume::Sender;
@@ -165,6 +166,7 @@ impl Pool {
     /// # Errors
     /// If the log cannot be copied into the database; nothing is lost then, the next opening does it.
     pub async fn close(self) -> Result<(), Error> {
+        self.inner.shared.closes.store(true, Ordering::Relaxed);
         self.inner.close();
         if guard::is_inside(&self.inner.shared) {
             return Ok(());

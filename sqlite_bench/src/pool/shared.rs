@@ -45,12 +45,15 @@ pub(super) struct Shared {
     pub(super) turn: Mutex<()>,
     /// A copy beside the writer has ended, and the writer has not seen it yet.
     pub(super) copied: AtomicBool,
+    /// Somebody closes the pool, and does not just drop it.
+    pub(super) closes: AtomicBool,
 }
 
 impl Shared {
     pub(super) fn new(mut options: Options) -> Self {
         options.busy_timeout = options.busy_timeout.min(LONGEST_TIMEOUT);
-        Shared { options, stats: Mutex::default(), turn: Mutex::default(), copied: AtomicBool::new(false) }
+        let [copied, closes] = [false; 2].map(AtomicBool::new);
+        Shared { options, stats: Mutex::default(), turn: Mutex::default(), copied, closes }
     }
 
     /// Counts something; it takes nanoseconds, beside the microseconds of the operation that is counted.

@@ -112,7 +112,8 @@ enum Ran {
 }
 
 impl Writer {
-    /// Commits writes until the pool is closed and the queue empty, then empties the log. If that fails, everything acknowledged is in it.
+    /// Commits writes until the pool is closed and the queue empty, then empties the log, if somebody wants to hear how that went. If it fails,
+    /// everything acknowledged is in the log.
     fn run(mut self) -> Result<(), Error> {
         // This takes the place of SQLite's own checkpoints, which would run on this thread.
         self.connection.wal_hook(Some(|_, pages| {
@@ -127,6 +128,10 @@ impl Writer {
         // SQLite removes the log with the last connection, but leaves it if two close at the same moment.
         drop(self.signals);
         let _ = self.copier.join();
+        if !self.shared.closes.load(Ordering::Relaxed) {
+            // The last connection to the database does it by itself.
+            return Ok(());
+        }
         Ok(checkpoint(&self.connection, "TRUNCATE", &self.shared).map(drop)?)
     }
 
