@@ -5,8 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use flume::Sender;
-
 use super::error::Error;
 use super::options::Options;
 
@@ -71,12 +69,4 @@ pub(super) fn spawn<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, Error> {
     Builder::new().name(name.to_owned()).spawn(work).map_err(|source| Error::Thread(Arc::new(source)))
-}
-
-/// Tells whoever opens the pool whether a thread has its connection.
-pub(super) fn tell<T>(connected: Result<T, Error>, opened: Sender<Result<(), Error>>) -> Option<T> {
-    let (connection, said) = connected.map_or_else(|error| (None, Err(error)), |connection| (Some(connection), Ok(())));
-    let _ = opened.send(said);
-    drop(opened);
-    connection
 }

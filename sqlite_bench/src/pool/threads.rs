@@ -4,13 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use flume::{Receiver, Sender};
+use flume::Sender;
+use rusqlite::Connection;
 
 use super::connect;
 use super::error::Error;
+use super::guard::Guard;
 use super::options::Access;
 use super::queue::{Message, Queue};
-use super::shared::{Shared, spawn, tell};
+use super::shared::{Shared, spawn};
 use super::writer::{self, Writing};
 
 pub(super) struct Threads {
@@ -25,23 +27,17 @@ impl Threads {
     pub(super) fn start(path: &Path, shared: &Arc<Shared>) -> Result<Self, Error> {
         let options = &shared.options;
         // If anything fails, the threads that run end for want of anybody who could ask them.
-        let (opened, all_open) = flume::unbounded();
         let writing = match options.access {
-            Access::ReadWrite => Some(writer::start(path, shared, &opened)?),
+            Access::ReadWrite => Some(writer::start(path, shared)?),
             Access::ReadOnly | Access::Immutable => None,
         };
         let (reads, queue) = flume::bounded(options.queue.get());
         let start = |_| {
-            let (path, shared, queue, opened) = (path.to_owned(), Arc::clone(shared), queue.clone(), opened.clone());
-            spawn("sqlite-reader", move || read(&path, &shared, queue, opened))
+            let (connection, guard) = connect::reader(path, options)?;
+            let (queue, shared) = (Queue::new(queue.clone()), Arc::clone(shared));
+            spawn("sqlite-reader", move || read(&connection, &guard, &queue, &shared))
         };
-        let readers = (0..options.readers.get()).map(start).collect::<Result<Vec<_>, _>>()?;
-        drop(opened);
-        // The copier has a connection, too. Who says nothing has panicked, in `on_open`.
-        let connected = all_open.iter().collect::<Result<Vec<()>, Error>>()?.len();
-        if connected < readers.len() + usize::from(writing.is_some()) {
-            return Err(Error::Closed);
-        }
+        let readers = (0..options.readers.get()).map(start).collect::<Result<_, _>>()?;
         Ok(Threads { reads, readers, writing })
     }
 
@@ -65,13 +61,11 @@ impl Threads {
     }
 }
 
-/// Opens a connection and runs reads until the pool is closed and the queue empty.
-fn read(path: &Path, shared: &Arc<Shared>, queue: Receiver<Message>, opened: Sender<Result<(), Error>>) {
-    let Some((connection, guard)) = tell(connect::reader(path, &shared.options), opened) else { return };
-    let queue = Queue::new(queue);
+/// Runs reads until the pool is closed and the queue empty.
+fn read(connection: &Connection, guard: &Guard, queue: &Queue, shared: &Arc<Shared>) {
     while let Some(mut job) = queue.wait() {
         // The job itself knows how it ended.
-        let _ = guard.run(&mut job, &connection, shared);
+        let _ = guard.run(&mut job, connection, shared);
         shared.count(|stats| stats.reads += 1);
         // A job must not leave its snapshot to the next one: it would read the past, and keep the log from being reused.
         let left = if connection.is_autocommit() { Ok(()) } else { connection.execute_batch("ROLLBACK") };

@@ -15,7 +15,7 @@ use super::connect;
 use super::error::Error;
 use super::guard::{DEFERS, Guard, SAVEPOINTS};
 use super::queue::{BoxedJob, Message, Queue};
-use super::shared::{Shared, spawn, tell};
+use super::shared::{Shared, spawn};
 
 /// A commit that has been under way for so long takes no further writes.
 const GROUP_TIME: Duration = Duration::from_millis(5);
@@ -44,12 +44,11 @@ fn checkpoint(connection: &Connection, mode: &str, shared: &Shared) -> rusqlite:
 }
 
 /// Makes a checkpoint for each signal, until the writer is gone.
-fn copy(path: &Path, signals: &Receiver<()>, shared: &Shared, opened: Sender<Result<(), Error>>) {
-    let Some((connection, _)) = tell(connect::copier(path, &shared.options), opened) else { return };
+fn copy(connection: &Connection, signals: &Receiver<()>, shared: &Shared) {
     for () in signals {
-        let set_up = connect::set_durability(&connection, &shared.options);
+        let set_up = connect::set_durability(connection, &shared.options);
         // What fails leaves the log as it was; the next signal tries again, and the writer sees to the limit.
-        if set_up.and_then(|()| checkpoint(&connection, "PASSIVE", shared)).is_ok() {
+        if set_up.and_then(|()| checkpoint(connection, "PASSIVE", shared)).is_ok() {
             shared.count(|stats| stats.checkpoints += 1);
             shared.copied.store(true, Ordering::Relaxed);
         }
@@ -63,12 +62,13 @@ pub(super) struct Writing {
 }
 
 /// Opens the connection that writes and starts both threads.
-pub(super) fn start(path: &Path, shared: &Arc<Shared>, opened: &Sender<Result<(), Error>>) -> Result<Writing, Error> {
+pub(super) fn start(path: &Path, shared: &Arc<Shared>) -> Result<Writing, Error> {
     let (connection, guard) = connect::writer(path, &shared.options)?;
+    let (copying, _) = connect::copier(path, &shared.options)?;
     let (writes, queue) = flume::bounded(shared.options.queue.get());
     let (signals, signalled) = flume::bounded(1);
-    let (path, copier_shared, opened) = (path.to_owned(), Arc::clone(shared), opened.clone());
-    let copier = spawn("sqlite-checkpoint", move || copy(&path, &signalled, &copier_shared, opened))?;
+    let copier_shared = Arc::clone(shared);
+    let copier = spawn("sqlite-checkpoint", move || copy(&copying, &signalled, &copier_shared))?;
     let committing = Writer {
         connection,
         guard,
