@@ -1,6 +1,6 @@
 //! One design under one workload, from an empty folder to the checked answer.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -10,17 +10,6 @@ use crate::design::{AccessError, Arm, Role, Setup};
 use crate::driver::{self, Tally};
 use crate::workload::Workload;
 
-/// What is measured.
-#[derive(Debug, Clone)]
-pub struct Bench {
-    pub arm: &'static Arm,
-    pub workload: Workload,
-    /// Folder below which the databases that are files get one of their own.
-    pub folder: PathBuf,
-    pub seed: u64,
-}
-
-/// What came of it.
 #[derive(Debug)]
 pub struct Measured<C> {
     /// Of the history, before the run.
@@ -31,41 +20,40 @@ pub struct Measured<C> {
     pub fault: Option<String>,
 }
 
-impl Bench {
-    /// Opens the databases, drives the design, and checks that every acknowledged write is there. `start` is called when all is ready,
-    /// and what it returned goes to `stop` when the last operation is over.
-    pub fn measure<S, C>(
-        &self,
-        progress: &(dyn Fn(Duration) + Sync),
-        start: impl FnOnce() -> S,
-        stop: impl FnOnce(S) -> C,
-    ) -> anyhow::Result<Measured<C>> {
-        let Bench { arm, workload, seed, .. } = *self;
-        let folder = own_folder(&self.folder)?;
-        let Workload { databases, readers, workers, .. } = workload;
-        let setup = Setup { databases, readers, seed, folder: folder.path().to_owned() };
-        let runtime = runtime(workers)?;
-        // Some designs start tasks when they are opened, and hand what they are made of to the runtime when they go.
-        let _entered = runtime.enter();
-        let measure = || {
-            let design = (arm.open)(&setup)?;
-            let digest = runtime.block_on(driver::replay(&*design, databases, seed))?;
-            runtime.block_on(driver::warm_up(&design, databases, readers))?;
-            let span = start();
-            let tally = driver::drive(&runtime, &design, &workload, seed, progress)?;
-            let cost = stop(span);
-            let check = driver::verify(arm, &*design, &tally.acknowledged);
-            // That operations fail is what a negative control is there to show.
-            let complaint = || tally.reads.complaint("reads").or_else(|| tally.writes.complaint("writes"));
-            let fault = runtime.block_on(check)?.or_else(|| complaint().filter(|_| arm.role != Role::NegativeControl));
-            Ok(Measured { digest, tally, cost, fault })
-        };
-        let measured: Result<_, AccessError> = measure();
-        measured.with_context(|| format!("cannot use the databases of {}", arm.name))
-    }
+/// Opens the databases below `parent`, drives the design, and checks that every acknowledged write is there. `start` is called when all is
+/// ready, and what it returned goes to `stop` when the last operation is over.
+pub fn measure<S, C>(
+    arm: &Arm,
+    workload: &Workload,
+    parent: &Path,
+    seed: u64,
+    progress: &(dyn Fn(Duration) + Sync),
+    start: impl FnOnce() -> S,
+    stop: impl FnOnce(S) -> C,
+) -> anyhow::Result<Measured<C>> {
+    let folder = own_folder(parent)?;
+    let Workload { databases, readers, workers, .. } = *workload;
+    let setup = Setup { databases, readers, seed, folder: folder.path().to_owned() };
+    let runtime = runtime(workers)?;
+    // Some designs start tasks when they are opened, and hand what they are made of to the runtime when they go.
+    let _entered = runtime.enter();
+    let measure = || {
+        let design = (arm.open)(&setup)?;
+        let digest = runtime.block_on(driver::replay(&*design, databases, seed))?;
+        runtime.block_on(driver::warm_up(&design, databases, readers))?;
+        let span = start();
+        let tally = driver::drive(&runtime, &design, workload, seed, progress)?;
+        let cost = stop(span);
+        let check = driver::verify(arm, &*design, &tally.acknowledged);
+        // That operations fail is what a negative control is there to show.
+        let complaint = || tally.complaint().filter(|_| arm.role != Role::NegativeControl);
+        let fault = runtime.block_on(check)?.or_else(complaint);
+        Ok(Measured { digest, tally, cost, fault })
+    };
+    let measured: Result<_, AccessError> = measure();
+    measured.with_context(|| format!("cannot use the databases of {}", arm.name))
 }
 
-/// A runtime with so many workers.
 pub fn runtime(workers: usize) -> anyhow::Result<Runtime> {
     Builder::new_multi_thread().worker_threads(workers).enable_time().build().context("cannot start the async runtime")
 }

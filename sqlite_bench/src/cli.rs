@@ -1,7 +1,6 @@
 //! The command line.
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -25,7 +24,7 @@ const COMPARE_EXAMPLES: &str = "Examples:
   sqlite_bench compare --holds 100ms
   sqlite_bench compare --arm wal_threads --arm spawn_blocking --holds 20ms,1s --duration 5s
   sqlite_bench compare --arm tokio_rusqlite,wal_threads --rate 100
-  sqlite_bench compare --databases 40 --readers 2 --holds 500ms --directory /var/tmp --record runs.jsonl
+  sqlite_bench compare --databases 40 --readers 2 --holds 500ms --directory /var/tmp
 
 Lists are separated by commas; times have a unit: us, ms, s or min. A write that has begun is waited for, so that a run
 lasts up to a hold longer than its window. A figure with ! is of a run with failures, which the last lines name.
@@ -35,7 +34,6 @@ const DESCRIBE_EXAMPLES: &str = "Examples:
   sqlite_bench describe
   sqlite_bench describe | grep WAL";
 
-/// What can be typed.
 #[derive(Debug, Parser)]
 #[command(name = "sqlite_bench", version, about = ABOUT, after_help = EXAMPLES, disable_help_subcommand = true)]
 enum Command {
@@ -73,7 +71,11 @@ fn carry_out(arms: &[&'static Arm], mut arguments: Vec<OsString>) -> anyhow::Res
     });
     let matches = parser.get_matches_from(arguments);
     match Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()) {
-        Command::Describe => stdout::print(&describe(arms)).map(|()| ExitCode::SUCCESS),
+        Command::Describe => {
+            let line = |arm: &&Arm| format!("{:<18}{:<18}{}\n", arm.name, <&str>::from(arm.role), arm.text);
+            stdout::print(&arms.iter().map(line).collect::<String>())?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Compare(comparison) => {
             let comparison = comparison.checked()?;
             let rows = compare::measure(&comparison)?;
@@ -81,14 +83,4 @@ fn carry_out(arms: &[&'static Arm], mut arguments: Vec<OsString>) -> anyhow::Res
             Ok(ExitCode::from(u8::from(rows.iter().any(|row| row.fault.is_some()))))
         }
     }
-}
-
-/// Every arm with what it is there for and what it does.
-fn describe(arms: &[&Arm]) -> String {
-    let mut text = String::new();
-    for Arm { name, role, text: what, .. } in arms {
-        let role: &str = role.into();
-        let _ = writeln!(text, "{name:<18}{role:<18}{what}");
-    }
-    text
 }

@@ -32,7 +32,6 @@ pub enum Role {
 /// Opens the databases of a design, with the tables and blocks of the start; within a runtime, because some designs start tasks.
 type Open = fn(&Setup) -> Result<Arc<dyn Design>, AccessError>;
 
-/// A design by name.
 #[derive(Debug, Clone, Copy)]
 pub struct Arm {
     pub name: &'static str,

@@ -1,8 +1,7 @@
 //! Who asks a design and keeps the time.
 //!
-//! Every operation has two times. The **service time** runs from when its task first runs, as the published program measured it. The
-//! **response time** runs from when the operation was due: in the closed loop the end of the pause before it, in the open loop its place
-//! in the schedule. What a request waits for a worker is in the second alone: leaving it out is coordinated omission.
+//! Every operation has a **service time**, from when its task first runs, as published, and a **response time**, from when it was due: the end of
+//! the pause before it, or its place in the schedule. What a request waits for a worker is in the second alone.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -28,7 +27,6 @@ use tasks::{Run, broken, read, read_on_schedule, tick, write};
 const DRIVER_THREADS: u64 = 2;
 const COUNT_PERIOD: Duration = Duration::from_millis(50);
 
-/// What was counted in a run.
 #[derive(Debug, Clone)]
 pub struct Tally {
     pub reads: Operations,
@@ -41,6 +39,16 @@ pub struct Tally {
     pub writing: Duration,
     /// Blocks whose write succeeded, and those whose write failed, by database.
     pub acknowledged: Vec<Acknowledged>,
+}
+
+impl Tally {
+    /// How many operations failed, and what the first said; `None` if all were answered.
+    pub fn complaint(&self) -> Option<String> {
+        let both = [(&self.reads, "reads"), (&self.writes, "writes")];
+        let (of, what) = both.into_iter().find(|(of, _)| of.failures() > 0)?;
+        let first = of.first_error.as_deref().unwrap_or("no answer");
+        Some(format!("{} of {} {what} failed: {first}", of.failures(), of.answered + of.failures()))
+    }
 }
 
 /// Drives `design`, whose databases hold the history already, as `workload` says. `progress` is called some times a second with how long
@@ -85,7 +93,7 @@ pub fn drive(
     let (reads, written) = driven?;
     let (operations, mut acknowledged): (Vec<Operations>, Vec<_>) = written.into_iter().unzip();
     acknowledged.resize(workload.databases, Acknowledged::default());
-    let most_threads = Some(most_threads.into_inner()).filter(|&threads| threads > 0);
+    let most_threads = Some(most_threads.into_inner()).filter(|&most| most > 0);
     Ok(Tally {
         reads,
         writing: operations.iter().map(|of_writer| of_writer.asking).max().unwrap_or_default(),
@@ -96,7 +104,6 @@ pub fn drive(
     })
 }
 
-/// Readers and writers, from begin to end; what was written by database.
 fn drive_all(
     runtime: &Runtime,
     run: &Arc<Run>,
@@ -116,7 +123,6 @@ fn drive_all(
     Ok((reads, join(runtime, writers)?))
 }
 
-/// What all of these come to.
 fn join<T>(runtime: &Runtime, tasks: Vec<JoinHandle<T>>) -> Result<Vec<T>, AccessError> {
     tasks.into_iter().map(|task| runtime.block_on(task).map_err(broken)).collect()
 }

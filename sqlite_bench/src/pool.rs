@@ -1,31 +1,26 @@
 //! SQLite from async code, such that reads never wait for a write: one writing thread, reading threads, a write-ahead log.
 //! The page of the crate says what it promises; beyond that:
 //!
-//! - **Inside a job** savepoints are allowed, and what [`Error::Denied`] answers to has its place in [`Options::on_open`]. A job that asks its own pool
-//!   gets [`Error::Nested`]. Return every error of a statement: after some of them SQLite has rolled back, and the pool then accepts nothing more of
-//!   the job. A full disk, `ON CONFLICT ROLLBACK`, a deferred foreign key or an interrupted statement make SQLite undo a whole commit
+//! - **Inside a job** savepoints are allowed. Return every error of a statement: after some of them SQLite has rolled back, and the pool then accepts
+//!   nothing more of the job. A full disk, `ON CONFLICT ROLLBACK`, a deferred foreign key or an interrupted statement make SQLite undo a whole commit
 //!   ([`Error::Undone`]). `prepare_cached` spares compiling a statement each time.
 //! - **Columns**: ask the row for them (`row.as_ref()`), not the statement before it runs. After an `ALTER TABLE` a statement has the table's old columns
 //!   until its first row, because SQLite compiles it anew only then.
-//! - **After a job** no statement has left anything on its connection: one that would is [`Error::Denied`], for example a temporary table, view or
-//!   trigger. A table of the database that the job drops again does the same work. What a job sets by a method of the connection, or through its handle,
-//!   stays on that one connection: functions, collations, modules, hooks, limits, `set_db_config`. They belong into [`Options::on_open`]. The pool restores
-//!   the busy timeout. `last_insert_rowid` and `changes` may answer for an earlier job.
-//! - **Cancelling**: an operation whose future is dropped before its turn is skipped, and nothing of a job that runs is kept. Once the job has ended, a
-//!   write is committed. Who drops a future does not learn which; after the answer to any later write it is decided. [`Options::acquire_timeout`] and
-//!   [`Options::job_timeout`] end in the same way and do say: after [`Error::Waited`] and [`Error::TimedOut`] nothing was written, nor will be.
-//! - **Closing**: dropping the last clone waits for nothing: what was acknowledged is in the log, which the next opening reads, even if the process ends
-//!   meanwhile.
+//! - **After a job** what it set by a method of the connection, or through its handle, stays on that one connection: functions, collations, modules,
+//!   hooks, limits, `set_db_config`. The pool restores the busy timeout. `last_insert_rowid` and `changes` may answer for an earlier job.
+//! - **Cancelling**: who drops a future does not learn whether its write was committed. [`Options::acquire_timeout`] and [`Options::job_timeout`] end an
+//!   operation in the same way and do say: after [`Error::Waited`] and [`Error::TimedOut`] nothing was written, nor will be.
 //!
 //! Nothing here needs a particular runtime, and `*_blocking` needs none. A read is a trip to another thread and back, some ten microseconds.
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError, RwLock};
 
-use flume::{Receiver, Sender};
+use flume::Sender;
 use rusqlite::Connection;
+use tokio::sync::{oneshot, watch};
 
-mod answer;
 mod ask;
 mod connect;
 mod error;
@@ -55,12 +50,10 @@ pub struct Pool {
 
 struct Inner {
     shared: Arc<Shared>,
-    /// Gone when the pool is closed; the sender when its threads have ended.
-    open: RwLock<Option<(Threads, Sender<()>)>>,
-    /// How closing went.
-    outcome: Arc<OnceLock<Result<(), Error>>>,
-    /// Disconnected when all threads have ended.
-    ended: Receiver<()>,
+    /// Gone when the pool is closed.
+    open: RwLock<Option<Threads>>,
+    /// How closing went, once all threads have ended.
+    outcome: watch::Sender<Option<Result<(), Error>>>,
 }
 
 impl std::fmt::Debug for Pool {
@@ -76,24 +69,19 @@ impl Pool {
     /// If it cannot be opened, has no write-ahead log, or a thread cannot be started.
     pub async fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
         let (path, options) = (path.as_ref().to_owned(), options.clone());
-        let (opened, pool) = flume::bounded(1);
+        let (opened, pool) = oneshot::channel();
         spawn("sqlite-open", move || {
             // If nobody wants it any more, it closes.
             let _ = opened.send(Pool::open_blocking(path, &options));
         })?;
-        pool.recv_async().await.unwrap_or(Err(Error::Closed))
+        pool.await.unwrap_or(Err(Error::Closed))
     }
 
     /// As [`Pool::open`], for threads that may be blocked.
-    ///
-    /// # Errors
-    /// As [`Pool::open`].
     pub fn open_blocking(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
         let shared = Arc::new(Shared::new(options.clone()));
-        let threads = Threads::start(path.as_ref(), &shared)?;
-        let (end, ended) = flume::bounded(0);
-        let open = RwLock::new(Some((threads, end)));
-        Ok(Pool { inner: Arc::new(Inner { shared, open, outcome: Arc::default(), ended }) })
+        let open = RwLock::new(Some(Threads::start(path.as_ref(), &shared)?));
+        Ok(Pool { inner: Arc::new(Inner { shared, open, outcome: watch::Sender::new(None) }) })
     }
 
     /// Runs `work` on a reading thread. It sees everything that was committed before, and nothing else.
@@ -126,9 +114,6 @@ impl Pool {
     /// .await
     /// # }
     /// ```
-    ///
-    /// # Errors
-    /// As [`Pool::read`].
     pub async fn read_and_then<T, E>(&self, work: impl Work<T, E>) -> Result<T, E>
     where
         T: Send + 'static,
@@ -138,9 +123,6 @@ impl Pool {
     }
 
     /// As [`Pool::write`], for a job with an error of its own; see [`Pool::read_and_then`].
-    ///
-    /// # Errors
-    /// As [`Pool::write`].
     pub async fn write_and_then<T, E>(&self, work: impl Work<T, E>) -> Result<T, E>
     where
         T: Send + 'static,
@@ -149,34 +131,22 @@ impl Pool {
         ask(self.inner.writes()?, Full::Wait, &self.inner.shared.options, work).await
     }
 
-    /// As [`Pool::read`], but refuses when the queue is full.
-    ///
-    /// # Errors
-    /// As [`Pool::read`], and [`Error::Full`].
+    /// As [`Pool::read`], but answers [`Error::Full`] when the queue is full.
     pub async fn try_read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
         ask(self.inner.reads()?, Full::Refuse, &self.inner.shared.options, plain(work)).await
     }
 
-    /// As [`Pool::write`], but refuses when the queue is full.
-    ///
-    /// # Errors
-    /// As [`Pool::write`], and [`Error::Full`].
+    /// As [`Pool::write`], but answers [`Error::Full`] when the queue is full.
     pub async fn try_write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
         ask(self.inner.writes()?, Full::Refuse, &self.inner.shared.options, plain(work)).await
     }
 
     /// As [`Pool::read`], for threads that may be blocked.
-    ///
-    /// # Errors
-    /// As [`Pool::read`].
     pub fn read_blocking<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
         pollster::block_on(self.read(work))
     }
 
     /// As [`Pool::write`], for threads that may be blocked.
-    ///
-    /// # Errors
-    /// As [`Pool::write`].
     pub fn write_blocking<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
         pollster::block_on(self.write(work))
     }
@@ -185,7 +155,7 @@ impl Pool {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let open = self.inner.open.read().unwrap_or_else(PoisonError::into_inner);
-        let waiting = |(threads, _): &(Threads, _)| (threads.reads.len(), threads.writes().map_or(0, Sender::len));
+        let waiting = |threads: &Threads| (threads.reads.len(), threads.writes().map_or(0, Sender::len));
         let (waiting_reads, waiting_writes) = open.as_ref().map(waiting).unwrap_or_default();
         Stats { waiting_reads, waiting_writes, ..self.inner.shared.stats() }
     }
@@ -196,18 +166,17 @@ impl Pool {
     /// # Errors
     /// If the log cannot be copied into the database; nothing is lost then, the next opening does it.
     pub async fn close(self) -> Result<(), Error> {
+        self.inner.shared.closes.store(true, Ordering::Relaxed);
         self.inner.close();
-        if !guard::is_inside(&self.inner.shared) {
-            // Nothing is ever sent: this waits for the other end to go.
-            let _ = self.inner.ended.recv_async().await;
+        if guard::is_inside(&self.inner.shared) {
+            return Ok(());
         }
-        self.inner.outcome.get().cloned().unwrap_or(Ok(()))
+        let mut outcome = self.inner.outcome.subscribe();
+        let known = outcome.wait_for(Option::is_some).await;
+        known.ok().and_then(|outcome| outcome.clone()).unwrap_or(Ok(()))
     }
 
     /// As [`Pool::close`], for threads that may be blocked.
-    ///
-    /// # Errors
-    /// As [`Pool::close`].
     pub fn close_blocking(self) -> Result<(), Error> {
         pollster::block_on(self.close())
     }
@@ -233,20 +202,16 @@ impl Inner {
             return Err(Error::Nested);
         }
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
-        open.as_ref().ok_or(Error::Closed).and_then(|(threads, _)| pick(threads)).cloned()
+        open.as_ref().ok_or(Error::Closed).and_then(pick).cloned()
     }
 
     /// Begins to close the pool, on a thread of its own, because jobs may take their time.
     fn close(&self) {
-        let Some((threads, end)) = self.open.write().unwrap_or_else(PoisonError::into_inner).take() else { return };
-        let outcome = Arc::clone(&self.outcome);
-        let closing = spawn("sqlite-close", move || {
-            let _ = outcome.set(threads.finish());
-            drop(end);
-        });
-        if let Err(error) = closing {
+        let Some(threads) = self.open.write().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        let outcome = self.outcome.clone();
+        if let Err(error) = spawn("sqlite-close", move || outcome.send_replace(Some(threads.finish()))) {
             // Nobody can ask any more: the threads end by themselves.
-            let _ = self.outcome.set(Err(error));
+            self.outcome.send_replace(Some(Err(error)));
         }
     }
 }

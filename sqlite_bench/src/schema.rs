@@ -9,9 +9,7 @@ pub const SEED_BLOCKS: u64 = 100;
 pub const SEED_TRANSACTIONS: u64 = 5;
 /// Transactions of a block that is written later.
 pub const WRITE_TRANSACTIONS: u64 = 3;
-/// Rows that a read returns at most.
 pub const READ_ROWS: u64 = 50;
-/// Bytes of the payload of a block.
 pub const DATA_BYTES: usize = 256;
 /// Seconds between two blocks.
 const BLOCK_TIME_S: i64 = 10;
@@ -52,7 +50,6 @@ pub enum JoinIndex {
 /// A block and its transactions, all of them derived from its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
-    /// Its number, from 0.
     pub number: u64,
     pub seed: u64,
     pub transactions: u64,
@@ -98,16 +95,13 @@ pub fn read(connection: &Connection, after: u64) -> rusqlite::Result<Vec<Row>> {
     rows.collect()
 }
 
-/// What a database holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
     /// Numbers of the blocks, each with how many transactions it has, in order.
     pub blocks: Vec<(u64, u64)>,
-    /// What `PRAGMA integrity_check` says.
     pub integrity: String,
 }
 
-/// Looks at all of a database.
 pub fn inspect(connection: &Connection) -> rusqlite::Result<Inspection> {
     let mut statement = connection.prepare(
         "SELECT b.id, COUNT(t.id) FROM blocks b LEFT JOIN transactions t ON t.block_id = b.id GROUP BY b.id ORDER BY b.id",
@@ -134,7 +128,6 @@ pub fn digest<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
 }
 
 impl Block {
-    /// A block as writers make it.
     pub fn written(number: u64, seed: u64) -> Self {
         Block { number, seed, transactions: WRITE_TRANSACTIONS }
     }

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 /// A step of tokio's timer, which a pause takes longer than was asked for.
-pub const TIMER_STEP: Duration = Duration::from_millis(1);
+const TIMER_STEP: Duration = Duration::from_millis(1);
 
-/// One setting under which a design is driven.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Workload {
     /// Databases, each with one writer.
@@ -25,19 +24,14 @@ pub struct Workload {
     pub writes: Writes,
 }
 
-/// How reads are begun.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Loop {
     /// Each reader waits for its answer, pauses and asks again, as published: who is not answered does not ask.
     Closed,
     /// Reads begin on a schedule, whatever became of those before.
-    Open {
-        /// Of each database.
-        reads_per_s: f64,
-    },
+    Open { reads_per_s: f64 },
 }
 
-/// How many writes there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writes {
     /// One after the other for the whole window.
@@ -48,7 +42,7 @@ pub enum Writes {
 }
 
 impl Workload {
-    /// The published setting with this hold: 8 databases, 3 readers of each, which pause for 5 ms, and writers that do not; 4 workers.
+    /// The published setting with this hold.
     pub const fn published(hold: Duration, window: Duration) -> Self {
         Workload {
             databases: 8,
@@ -63,27 +57,25 @@ impl Workload {
         }
     }
 
-    /// From one write to the next if nothing but the hold and the pause takes time: a step of the timer is allowed for the write itself.
+    /// From one write to the next: a step of the timer is allowed for the write itself.
     pub fn write_cycle(&self) -> Duration {
         self.hold + self.rest + TIMER_STEP
     }
 
     /// Writes that fit into the window at that pace; 0 where nothing but their own cost limits them.
     pub fn expected_writes(&self) -> u64 {
-        match self.writes {
-            Writes::Never => 0,
-            Writes::Steady if self.hold.is_zero() => 0,
-            Writes::Once => self.databases as u64,
-            Writes::Steady => {
-                // The last write needs no pause after it.
-                let per_database = (self.window + self.rest).as_nanos() / self.write_cycle().as_nanos();
-                u64::try_from(per_database).unwrap_or(u64::MAX).saturating_mul(self.databases as u64)
+        let per_database = match self.writes {
+            Writes::Once => 1,
+            // The last write needs no pause after it.
+            Writes::Steady if !self.hold.is_zero() => {
+                (self.window + self.rest).as_nanos() / self.write_cycle().as_nanos()
             }
-        }
+            Writes::Never | Writes::Steady => 0,
+        };
+        u64::try_from(per_database).unwrap_or(u64::MAX).saturating_mul(self.databases as u64)
     }
 
-    /// When the writer of a database begins, and by how much its window is later: all at once in the closed loop, as published; in the open
-    /// loop spread over a cycle, as nothing makes the writers of different databases keep step.
+    /// When the writer of a database begins, and by how much its window is later. In the open loop nothing makes the writers keep step.
     pub fn first_write(&self, database: usize) -> Duration {
         match self.reads {
             Loop::Closed => Duration::ZERO,

@@ -154,6 +154,20 @@ fn the_log_stays_bounded_under_writes_and_reads_that_never_pause() {
 }
 
 #[test]
+fn the_log_begins_anew_under_writes_that_never_pause_and_no_write_waits_for_it() {
+    let (folder, pool) = opened(&options().checkpoint_pages(100));
+    let writes = 20_000;
+    for number in 0..writes {
+        pool.write_blocking(insert(number)).unwrap();
+    }
+    let stats = pool.stats();
+    assert!(stats.checkpoints > 0 && stats.forced_checkpoints == 0, "{stats:?}");
+    // A page each at least, if it never did. On a busy machine a copy takes its time.
+    let log = std::fs::metadata(folder.path().join("pool.db-wal")).unwrap().len();
+    assert!(log < 4_096 * writes.unsigned_abs() / 2, "the log's file has {log} bytes: {stats:?}");
+}
+
+#[test]
 fn the_log_is_gone_after_closing() {
     // Its connections must not close at the same moment; a hundred times they would.
     for _ in 0..100 {

@@ -13,8 +13,8 @@ use crate::workload::{Loop, Workload};
 
 /// The longest hold, pause and window.
 const LONGEST: Duration = Duration::from_hours(1);
-/// Most reads that one run schedules.
-const MOST_SCHEDULED: f64 = 1e6;
+/// Reads that one run may schedule.
+const SCHEDULED: std::ops::RangeInclusive<f64> = 1.0..=1e6;
 /// Most readers and writers together: some arms have a thread for each.
 const MOST_TASKS: usize = 4_000;
 /// Pause of the writers in the open loop, as in the measurement: without one, some designs never let a reader in.
@@ -54,15 +54,14 @@ pub struct Comparison {
     /// Open loop: N reads per second and database on a schedule; writers then pause for 5 ms
     #[arg(long, value_name = "N", conflicts_with = "think")]
     pub rate: Option<f64>,
-    /// Where databases lie that are files [default: a file system in memory]
-    #[arg(long, value_name = "DIR")]
-    pub directory: Option<PathBuf>,
-    /// Seed of the content
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
-    /// Append a record of each run to this file, a line of JSON
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
+    /// Where databases lie that are files
+    #[arg(long, value_name = "DIR", default_value_os_t = memory())]
+    pub directory: PathBuf,
+}
+
+/// A file system in memory, where there is one.
+fn memory() -> PathBuf {
+    Some(PathBuf::from("/dev/shm")).filter(|folder| folder.is_dir()).unwrap_or_else(std::env::temp_dir)
 }
 
 impl Comparison {
@@ -79,35 +78,24 @@ impl Comparison {
             ensure!(time <= LONGEST, "{flag} {time:?} is too long: at most an hour");
         }
         ensure!(self.duration.is_none_or(|duration| !duration.is_zero()), "--duration must be longer than nothing");
-        if let Some(rate) = self.rate {
+        for (rate, &hold) in self.rate.iter().cycle().zip(&self.holds) {
+            let window = self.window(hold);
+            let reads = (rate * window.as_secs_f64()).floor() * f64::from(self.databases);
             ensure!(
-                rate.is_finite() && rate > 0.0,
-                "--rate {rate} is no rate: give a number of reads per second and database above 0"
+                SCHEDULED.contains(&reads),
+                "--rate {rate} schedules {reads:.0} reads in {window:?}: it takes 1 to 1,000,000"
             );
-            for &hold in &self.holds {
-                let window = self.window(hold);
-                let each = rate * window.as_secs_f64();
-                let reads = each * f64::from(self.databases);
-                ensure!(
-                    reads <= MOST_SCHEDULED,
-                    "--rate {rate} schedules {reads:.0} reads in {window:?}: at most 1,000,000, so lower --rate or --duration"
-                );
-                ensure!(each >= 1.0, "--rate {rate} schedules no read in {window:?}: raise --rate or --duration");
-            }
         }
         Ok(self)
     }
 
-    /// For how long operations are begun at this hold: as given, or 4.5 holds, but at least 2.05 s and at most 12 s or 1.2 holds.
-    ///
-    /// The odd shares keep the end of the window away from the end of a write, which would make the last one a matter of chance.
+    /// For how long operations are begun. The odd shares keep its end away from the end of a write, which would make the last one a matter of chance.
     pub fn window(&self, hold: Duration) -> Duration {
         const LEAST: Duration = Duration::from_millis(2_050);
         const MOST: Duration = Duration::from_secs(12);
         self.duration.unwrap_or_else(|| hold.mul_f64(4.5).clamp(LEAST, MOST.max(hold.mul_f64(1.2))))
     }
 
-    /// What is asked of an arm at this hold.
     pub fn workload(&self, hold: Duration) -> Workload {
         let closed = Workload {
             databases: self.databases.into(),
@@ -127,13 +115,11 @@ impl Comparison {
         self.window(hold) + hold.mul_f64(0.8)
     }
 
-    /// Every arm at every hold, in the order in which they are run.
     pub fn runs(&self) -> impl Iterator<Item = (Duration, &'static Arm)> + '_ {
         self.holds.iter().flat_map(|&hold| self.arms.iter().map(move |&arm| (hold, arm)))
     }
 }
 
-/// What these arguments of `compare`, separated by spaces, come to.
 #[cfg(test)]
 pub(super) fn parsed(arguments: &str) -> Comparison {
     Comparison::parse_from(["compare"].into_iter().chain(arguments.split_whitespace()))

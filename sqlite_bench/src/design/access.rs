@@ -1,5 +1,4 @@
-//! What every design is asked, and how it may fail. Most differ only in how a closure gets to a connection: [`Database`] is that difference,
-//! [`Databases`] the rest.
+//! What every design is asked, and how it may fail. They differ in how a closure gets to a connection: that is [`Database`].
 
 use std::fmt;
 use std::future::Future;
@@ -8,12 +7,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use crate::pool::{self, Work};
 use crate::schema::{self, Block, Inspection, JoinIndex, Row};
 
-/// What a design is opened with.
 #[derive(Debug, Clone)]
 pub struct Setup {
     pub databases: usize,
@@ -31,13 +29,9 @@ impl Setup {
     }
 }
 
-/// What an operation of a design comes to.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, AccessError>> + Send + 'a>>;
 
-/// A way for async code to reach its databases.
-///
-/// All designs do the same work: a read is [`schema::read`]; a write holds its database for a while and inserts a block by
-/// [`schema::insert`]. Where the hold and the waiting take place is what tells them apart.
+/// A way for async code to reach its databases. All do the same work; where the hold and the waiting take place is what tells them apart.
 pub trait Design: Send + Sync {
     /// The newest transactions of blocks after the one of number `after`.
     fn read(&self, database: usize, after: u64) -> Answer<'_, Vec<Row>>;
@@ -60,7 +54,6 @@ pub enum AccessError {
     /// The database stayed locked for longer than the busy timeout, or a table of a shared cache was locked.
     #[error("the database is locked: {0}")]
     Busy(String),
-    /// Anything else.
     #[error("{0}")]
     Failed(String),
 }
@@ -105,18 +98,26 @@ pub trait Database: Send + Sync + 'static {
         self.read(work)
     }
 
-    /// Holds the database and writes a block.
     fn put(&self, put: Put, block: Block, hold: Duration) -> impl Future<Output = Result<(), AccessError>> + Send {
         self.write(move |connection| put(connection, block, hold))
     }
+
+    /// Ends its threads before the next arm begins.
+    fn close(&self) {}
 }
 
 /// How a block is written: [`hold_and_insert`], [`insert_and_hold`], [`transact`] or another way.
 pub type Put = fn(&Connection, Block, Duration) -> rusqlite::Result<()>;
 
-struct Databases<D> {
+struct Databases<D: Database> {
     each: Vec<D>,
     put: Put,
+}
+
+impl<D: Database> Drop for Databases<D> {
+    fn drop(&mut self) {
+        self.each.iter().for_each(Database::close);
+    }
 }
 
 impl<D: Database> Design for Databases<D> {
@@ -176,10 +177,7 @@ pub fn insert_and_hold(connection: &Connection, block: Block, hold: Duration) ->
 
 /// Inserts the block in a transaction that holds the database until it commits.
 pub fn transact(connection: &Connection, block: Block, hold: Duration) -> rusqlite::Result<()> {
-    connection.execute_batch("BEGIN IMMEDIATE")?;
-    let written = insert_and_hold(connection, block, hold).and_then(|()| connection.execute_batch("COMMIT"));
-    if written.is_err() && !connection.is_autocommit() {
-        connection.execute_batch("ROLLBACK")?;
-    }
-    written
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    insert_and_hold(&transaction, block, hold)?;
+    transaction.commit()
 }

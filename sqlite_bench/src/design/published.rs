@@ -34,21 +34,11 @@ pub static ARMS: [Arm; 4] = [
             databases(setup, insert_and_hold, |database| {
                 let file = setup.file(database);
                 schema::create(&Connection::open(&file)?, JoinIndex::Present, setup.seed)?;
-                Ok(Closed(Pool::open_blocking(&file, &options)?))
+                Ok(Pool::open_blocking(&file, &options)?)
             })
         })
     },
 ];
-
-/// The pool, closed before the next arm begins.
-struct Closed(Pool);
-
-impl Drop for Closed {
-    fn drop(&mut self) {
-        // Whatever is wrong with the database, the check of the run says it.
-        let _ = self.0.clone().close_blocking();
-    }
-}
 
 /// Direct: the mutex is locked and held by the worker, which is blocked meanwhile.
 impl Database for Mutex<Connection> {
@@ -61,7 +51,6 @@ impl Database for Mutex<Connection> {
 
 /// A lock that blocks the thread.
 pub trait Lock: Send + Sync + 'static {
-    /// Runs `work` under the lock.
     fn with<T>(&self, work: impl FnOnce(&Connection) -> T) -> T;
 }
 
@@ -74,7 +63,6 @@ impl Lock for Mutex<Connection> {
 /// The blocking pool: the lock is taken by the thread that does the work.
 pub struct OnThread<L>(pub Arc<L>);
 
-/// The connection on the blocking pool, under a std mutex.
 pub fn spawn_blocking(connection: Connection) -> OnThread<Mutex<Connection>> {
     OnThread(Arc::new(Mutex::new(connection)))
 }
@@ -95,12 +83,17 @@ impl Database for tokio_rusqlite::Connection {
     }
 }
 
-impl Database for Closed {
+impl Database for Pool {
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        Ok(self.0.read(work).await?)
+        Ok(Pool::read(self, work).await?)
     }
 
     async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        Ok(self.0.write(work).await?)
+        Ok(Pool::write(self, work).await?)
+    }
+
+    fn close(&self) {
+        // Whatever is wrong with the database, the check of the run says it.
+        let _ = self.clone().close_blocking();
     }
 }

@@ -38,8 +38,7 @@ pub async fn replay(design: &dyn Design, databases: usize, seed: u64) -> Result<
     Ok(common.unwrap_or_default())
 }
 
-/// Lets every connection for reading answer once: a service has been running for a while when it is asked, and the first read of a connection
-/// pays for the schema.
+/// Lets every connection for reading answer once: the first read of a connection pays for the schema.
 pub async fn warm_up(design: &Arc<dyn Design>, databases: usize, readers: usize) -> Result<(), AccessError> {
     for database in 0..databases {
         let mut reads = JoinSet::new();
@@ -75,28 +74,20 @@ fn difference(arm: &Arm, found: Inspection, known: &Acknowledged) -> Option<Stri
     if found.integrity != "ok" {
         return Some(format!("is damaged: {}", found.integrity));
     }
-    let mut found: BTreeMap<u64, u64> = found.blocks.into_iter().collect();
-    let seeded = (0..SEED_BLOCKS).map(|number| (number, SEED_TRANSACTIONS));
     let history = SEED_BLOCKS..SEED_BLOCKS + HISTORY_WRITES;
-    let written = history.chain(known.blocks.iter().copied()).map(|number| (number, WRITE_TRANSACTIONS));
-    let newest = known.blocks.last().copied().unwrap_or(SEED_BLOCKS + HISTORY_WRITES - 1);
-    for (number, transactions) in seeded.chain(written) {
-        let gone = arm.keeps_its_size && number + SEED_BLOCKS <= newest;
-        match (found.remove(&number), gone) {
-            (Some(_), true) => return Some(format!("still has block {number}, which should have gone")),
-            (None, false) => return Some(format!("lost block {number}, which was acknowledged")),
-            (Some(count), false) if count != transactions => {
-                return Some(format!("has {count} transactions of block {number} instead of {transactions}"));
-            }
-            _ => {}
-        }
-    }
+    let seeded = (0..SEED_BLOCKS).map(|number| (number, SEED_TRANSACTIONS));
+    let written = history.clone().chain(known.blocks.iter().copied()).map(|number| (number, WRITE_TRANSACTIONS));
+    let newest = known.blocks.last().copied().unwrap_or(history.end - 1);
+    let is_gone = |number| arm.keeps_its_size && number + SEED_BLOCKS <= newest;
+    let expected: BTreeMap<u64, u64> = seeded.chain(written).filter(|&(number, _)| !is_gone(number)).collect();
+    let mut found: BTreeMap<u64, u64> = found.blocks.into_iter().collect();
     // Whether a write that failed is there is not known; but if it is, then whole.
-    let is_torn = |&count: &u64| count != WRITE_TRANSACTIONS && !arm.commits_statements;
-    for number in &known.failed {
-        if let Some(count) = found.remove(number).filter(is_torn) {
-            return Some(format!("has {count} transactions of block {number}, whose write failed"));
-        }
-    }
-    found.keys().next().map(|number| format!("has block {number}, which nobody wrote"))
+    found.retain(|number, count| {
+        known.failed.binary_search(number).is_err() || *count != WRITE_TRANSACTIONS && !arm.commits_statements
+    });
+    let differs = |number: &&u64| found.get(number) != expected.get(number);
+    let number = found.keys().chain(expected.keys()).find(differs)?;
+    let count = |of: &BTreeMap<u64, u64>| of.get(number).map_or("none".to_owned(), u64::to_string);
+    let (found, expected) = (count(&found), count(&expected));
+    Some(format!("differs in the transactions of block {number}: {found} found, {expected} expected"))
 }

@@ -8,28 +8,23 @@ use crate::design::AccessError;
 
 /// The longest time that is told apart; longer ones count as this.
 const LONGEST: Duration = Duration::from_hours(1);
-
 /// A request is late if its response takes longer than this.
 const LATE_AFTER: Duration = Duration::from_millis(10);
 
-/// Reads, or writes.
 #[derive(Debug, Clone, Default)]
 pub struct Operations {
     /// Answered, within the window.
     pub in_window: u64,
     /// Answered, at any time.
     pub answered: u64,
-    /// Answered later than 10 ms after they were due.
     pub late: u64,
     /// Refused because the database was locked.
     pub busy: u64,
-    /// Failed otherwise.
     pub failed: u64,
     /// Without an answer when the driver gave up waiting.
     pub unanswered: u64,
     /// From when the task first ran, of those that began before the window was over: these are what the published program counts and times.
     pub service: Times,
-    /// From when the operation was due.
     pub response: Times,
     pub first_error: Option<String>,
     /// Time of all who asked, from the begin of the run to their last answer.
@@ -65,12 +60,6 @@ impl Operations {
         self.response.record(response);
     }
 
-    /// Whoever asked these has its last answer, at `end`.
-    pub fn close(&mut self, start: Instant, end: Instant) {
-        self.asking += end.saturating_duration_since(start);
-    }
-
-    /// Those of both.
     #[must_use]
     pub fn plus(mut self, other: &Operations) -> Self {
         self.in_window += other.in_window;
@@ -86,20 +75,8 @@ impl Operations {
         self
     }
 
-    /// Those that ended, well or not.
-    pub fn ended(&self) -> u64 {
-        self.answered + self.busy + self.failed
-    }
-
-    /// Everything that did not end well.
     pub fn failures(&self) -> u64 {
         self.busy + self.failed + self.unanswered
-    }
-
-    /// How many of these `what` failed, and what the first said; `None` if all were answered.
-    pub fn complaint(&self, what: &str) -> Option<String> {
-        let (failures, first) = (self.failures(), self.first_error.as_deref().unwrap_or("no answer"));
-        (failures > 0).then(|| format!("{failures} of {} {what} failed: {first}", self.answered + failures))
     }
 
     /// Time per answer of one who asks, pauses included; `None` without answers or without a loop.
@@ -125,7 +102,7 @@ impl Times {
     }
 
     pub fn add(&mut self, other: &Times) {
-        // Both have the same bounds, so that adding cannot fail.
+        // It cannot fail: both have the same bounds.
         let _ = self.0.add(&other.0);
     }
 
@@ -133,12 +110,10 @@ impl Times {
         self.0.len()
     }
 
-    /// How many are longer than `limit`.
     pub fn count_above(&self, limit: Duration) -> u64 {
         self.count() - self.0.count_between(0, nanoseconds(limit))
     }
 
-    /// The mean in milliseconds; `None` without times.
     pub fn mean_ms(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.0.mean() / 1e6)
     }

@@ -1,7 +1,4 @@
-//! Who asks: the readers of either loop, and the writers; and a task that only wants its turn.
-//!
-//! In the **closed loop**, as published, a reader asks, waits for its answer, pauses and asks again. In the **open loop** reads begin on a
-//! schedule that nothing the databases do can delay. A **writer** has a database of its own: a block, a pause, the next block.
+//! Who asks: the readers of either loop, and the writers, each with a database of its own; and a task that only wants its turn.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,12 +17,10 @@ use crate::workload::{Workload, Writes};
 const POLL: Duration = Duration::from_millis(5);
 /// How long the open loop waits for answers after the last read has begun, beyond four holds: whoever has not answered by then never does.
 const GRACE: Duration = Duration::from_secs(5);
-/// How often the ticking task wants to run.
 const TICK: Duration = Duration::from_millis(1);
 /// Longer than this without a turn, and the runtime counts as blocked.
 const BLOCKED_AFTER: Duration = Duration::from_millis(50);
 
-/// What all tasks of a run share.
 pub(super) struct Run {
     pub(super) design: Arc<dyn Design>,
     pub(super) workload: Workload,
@@ -47,7 +42,6 @@ impl Run {
     }
 }
 
-/// A task of the driver that is gone.
 pub(super) fn broken(error: impl fmt::Display) -> AccessError {
     AccessError::Failed(format!("a task of the driver broke off: {error}"))
 }
@@ -66,13 +60,11 @@ pub(super) async fn read(run: Arc<Run>, database: usize, mut operations: Operati
         due = last + think;
         tokio::time::sleep(think).await;
     }
-    operations.close(run.start, last);
+    operations.asking = last - run.start;
     operations
 }
 
-/// Begins every read of the schedule from this thread, which has nothing else to do, and waits for the answers.
-///
-/// The reads of a database are `1 / reads_per_s` apart; the databases take turns within that time.
+/// Begins every read of the schedule from this thread, which has nothing else to do, and waits for the answers. The databases take turns.
 pub(super) fn read_on_schedule(
     runtime: &Runtime,
     run: &Arc<Run>,
@@ -94,12 +86,13 @@ pub(super) fn read_on_schedule(
             lock(&record).record(result.map(drop), due, Some(begin), end, run.in_window(end, Duration::ZERO));
         });
     }
+    let ended = |of: &Operations| of.answered + of.busy + of.failed;
     let deadline = Instant::now() + run.workload.hold * 4 + GRACE;
-    while records.iter().map(|record| lock(record).ended()).sum::<u64>() < scheduled && Instant::now() < deadline {
+    while records.iter().map(|record| ended(&lock(record))).sum::<u64>() < scheduled && Instant::now() < deadline {
         std::thread::sleep(POLL);
     }
     let mut all = records.iter().fold(Operations::default(), |all, record| all.plus(&lock(record)));
-    all.unanswered = scheduled - all.ended().min(scheduled);
+    all.unanswered = scheduled.saturating_sub(ended(&all));
     all
 }
 
@@ -107,7 +100,6 @@ fn lock(record: &Mutex<Operations>) -> MutexGuard<'_, Operations> {
     record.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes until operations are no longer begun.
 pub(super) async fn write(run: Arc<Run>, database: usize, mut operations: Operations) -> (Operations, Acknowledged) {
     let Workload { hold, rest, writes, .. } = run.workload;
     let mut acknowledged = Acknowledged::default();
@@ -139,7 +131,7 @@ pub(super) async fn write(run: Arc<Run>, database: usize, mut operations: Operat
             tokio::time::sleep(rest).await;
         }
     }
-    operations.close(run.start, end);
+    operations.asking = end - run.start;
     run.writers_left.fetch_sub(1, Ordering::AcqRel);
     (operations, acknowledged)
 }

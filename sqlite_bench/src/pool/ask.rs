@@ -14,7 +14,6 @@ use super::options::Options;
 use super::queue::{Message, Work, job};
 use super::ticket::Ticket;
 
-/// What is done when the queue is full.
 #[derive(Clone, Copy)]
 pub(super) enum Full {
     Wait,
@@ -55,7 +54,7 @@ where
         };
         drop(queue);
         sent?;
-        answer.await.unwrap_or_else(|| Err(Error::Closed.into()))
+        answer.await.unwrap_or_else(|_| Err(Error::Closed.into()))
     });
     while let Some(due) = asking.0.look(asked, options)? {
         if let Some(answer) = before(due, answered.as_mut()).await {

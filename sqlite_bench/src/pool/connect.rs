@@ -22,17 +22,25 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
 /// A connection to a database that has a write-ahead log, or gets one.
 pub(super) fn writer(path: &Path, options: &Options) -> Result<(Connection, Guard), Error> {
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let (opened, mode): (_, String) = patiently(options, || {
+    let (opened, mode): (_, String) = patiently(path, options, || {
         let opened = connect(path, access, options)?;
         let mode = opened.0.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
-        opened.0.pragma_update(None, "synchronous", format!("{:?}", options.durability))?;
+        set_durability(&opened.0, options)?;
         Ok((opened, mode))
-    })
-    .map_err(|source| Error::open(path, source))?;
+    })?;
     if mode != "wal" {
         return Err(Error::NotWal { path: path.to_owned(), mode });
     }
     Ok(opened)
+}
+
+pub(super) fn set_durability(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "synchronous", format!("{:?}", options.durability))
+}
+
+/// A connection that copies the log of a database which [`writer`] has opened. It asks SQLite for nothing before it is used.
+pub(super) fn copier(path: &Path, options: &Options) -> Result<(Connection, Guard), Error> {
+    patiently(path, options, || connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, options))
 }
 
 /// A connection that only reads.
@@ -46,14 +54,13 @@ pub(super) fn reader(path: &Path, options: &Options) -> Result<(Connection, Guar
         name = immutable(path);
         access |= OpenFlags::SQLITE_OPEN_URI;
     }
-    let opened = patiently(options, || {
+    patiently(path, options, || {
         let opened = connect(Path::new(&name), access, options)?;
         // SQLite opens the files when it is asked for something.
         opened.0.pragma_query(None, "schema_version", |_| Ok(()))?;
         opened.0.pragma_update(None, "query_only", true)?;
         Ok(opened)
-    });
-    opened.map_err(|source| Error::open(path, source))
+    })
 }
 
 /// The log, or the rollback journal, that SQLite would read before a file that is not immutable.
@@ -88,7 +95,7 @@ fn immutable(path: &Path) -> OsString {
 
 /// Opens anew until no lock is in the way, within the busy timeout: SQLite itself waits for some locks only. The change to a write-ahead log,
 /// here or in `on_open`, fails at once if another connection uses the database.
-fn patiently<T>(options: &Options, open: impl Fn() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+fn patiently<T>(path: &Path, options: &Options, open: impl Fn() -> rusqlite::Result<T>) -> Result<T, Error> {
     let begin = Instant::now();
     loop {
         match open() {
@@ -98,7 +105,7 @@ fn patiently<T>(options: &Options, open: impl Fn() -> rusqlite::Result<T>) -> ru
             {
                 std::thread::sleep(BETWEEN_ATTEMPTS);
             }
-            opened => return opened,
+            opened => return opened.map_err(|source| Error::Open { path: path.to_owned(), source: source.into() }),
         }
     }
 }

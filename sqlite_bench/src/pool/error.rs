@@ -1,7 +1,7 @@
 //! Why a pool could not be opened, or an operation did not succeed.
 
 use std::cell::RefCell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,31 +12,24 @@ thread_local! {
     pub(super) static DENIED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Why a pool could not be opened, or an operation did not succeed.
-///
-/// Cheap to clone: writes that shared a commit share the reason of its failure.
+/// Why a pool could not be opened, or an operation did not succeed. Cheap to clone: writes that shared a commit share the reason.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The database cannot be opened or set up.
     #[error("cannot open {}: {source} ({})", path.display(), remedy(source))]
     Open { path: PathBuf, source: Arc<rusqlite::Error> },
-    /// The file system or the kind of database has no write-ahead log.
     #[error("{} has the journal '{mode}' instead of a write-ahead log: use a file on a local disk, not :memory: and not a network share", path.display())]
     NotWal { path: PathBuf, mode: String },
     /// The log or rollback journal of a file that is to be opened as [`Access::Immutable`](super::Access::Immutable) would be ignored.
     #[error("{} would be read without {}: open it once for writing and close it", path.display(), log.display())]
     LogLeft { path: PathBuf, log: PathBuf },
-    /// A thread cannot be started.
     #[error("cannot start a thread for the pool: {0}")]
     Thread(Arc<std::io::Error>),
     /// The job's own statements failed; nothing of it is in the database.
     #[error(transparent)]
     Sqlite(Arc<rusqlite::Error>),
     /// The job used a statement that would end its transaction or change the connection for the jobs that follow; it was not done.
-    #[error(
-        "not authorized in a job: {0}; the pool keeps the transaction, settings and temporary tables go into Options::on_open"
-    )]
+    #[error("not authorized in a job: {0}; transactions are the pool's, settings and temporary tables go into on_open")]
     Denied(String),
     /// A job failed with an error of its caller's own; only those whose writes were undone with it see this.
     #[error("a job returned an error of its own")]
@@ -44,10 +37,8 @@ pub enum Error {
     /// A job was given up by its caller while it ran; only those whose writes were undone with it see this.
     #[error("a job was given up while it ran")]
     Cancelled,
-    /// A job asked its own pool, and would wait for itself. Nothing was done.
-    #[error(
-        "a job asked its own pool, which may wait for ever: use the connection that the job is given, or ask after it"
-    )]
+    /// A job asked its own pool. Nothing was done.
+    #[error("a job asked its own pool, which may wait for ever: use the job's connection, or ask after it")]
     Nested,
     /// The turn of the operation did not come within the acquire timeout; nothing was done, and it may be tried again.
     #[error("{0:?} were not enough to get a connection: try again later, or answer fewer requests")]
@@ -59,14 +50,11 @@ pub enum Error {
     #[error("another connection keeps the database locked for longer than the busy timeout: {0}")]
     Busy(Arc<rusqlite::Error>),
     /// The log has reached [`Options::wal_max_pages`](super::Options::wal_max_pages), of which this is the number of pages; nothing was written.
-    #[error(
-        "a reader keeps the log from being emptied at {0} pages: end long reads, also of other processes, then try again"
-    )]
+    #[error("a reader keeps the log from being emptied at {0} pages: end long reads in all processes, then try again")]
     LogFull(u32),
     /// The disk is full; nothing was written.
     #[error("the disk or the database is full: free some space, then try again ({0})")]
     DiskFull(Arc<rusqlite::Error>),
-    /// The database cannot be written.
     #[error("the database is read-only: make the file and its folder writable ({0})")]
     ReadOnly(Arc<rusqlite::Error>),
     /// The file is damaged, or is no database. Nothing was written.
@@ -85,7 +73,6 @@ pub enum Error {
     /// A job committed by itself, which needs the pool's authorizer and commit hook to be replaced. Whether this write was kept is unknown.
     #[error("a job committed by itself, without the pool's authorizer: whether this write was kept is unknown")]
     Unknown,
-    /// The pool was opened for reading only.
     #[error("the pool was opened for reading only")]
     NoWriter,
     /// The queue is full; only `try_read` and `try_write` say so, the others wait.
@@ -109,13 +96,8 @@ impl Error {
             _ => false,
         }
     }
-
-    pub(super) fn open(path: &Path, source: rusqlite::Error) -> Self {
-        Error::Open { path: path.to_owned(), source: Arc::new(source) }
-    }
 }
 
-/// What an error of SQLite means to the caller.
 impl From<rusqlite::Error> for Error {
     fn from(source: rusqlite::Error) -> Self {
         let code = source.sqlite_error_code();

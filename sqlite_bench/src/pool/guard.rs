@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization, TransactionOperation};
 use rusqlite::{Connection, ffi};
@@ -9,7 +10,7 @@ use rusqlite::{Connection, ffi};
 use super::error::{DENIED, Error};
 use super::queue::BoxedJob;
 use super::shared::Shared;
-use super::ticket::Ticket;
+use super::ticket::{State, Ticket};
 
 /// The savepoint around a job that shares its transaction.
 const SAVEPOINT: &str = "pool_job";
@@ -18,22 +19,8 @@ const SAVEPOINT: &str = "pool_job";
 const PATIENCE: i32 = 1_000;
 
 /// What a job may give a value to: questions, and what is kept in the database.
-const ALLOWED_PRAGMAS: [&str; 14] = [
-    "application_id",
-    "foreign_key_check",
-    "foreign_key_list",
-    "incremental_vacuum",
-    "index_info",
-    "index_list",
-    "index_xinfo",
-    "integrity_check",
-    "optimize",
-    "quick_check",
-    "table_info",
-    "table_list",
-    "table_xinfo",
-    "user_version",
-];
+const ALLOWED_PRAGMAS: &str = "application_id foreign_key_check foreign_key_list incremental_vacuum index_info index_list index_xinfo \
+    integrity_check optimize quick_check table_info table_list table_xinfo user_version";
 
 thread_local! {
     /// The pool whose job this thread runs.
@@ -90,7 +77,7 @@ impl Guard {
     /// Runs a job of this pool, unless it was given up.
     pub(super) fn run(&self, job: &mut BoxedJob, connection: &Connection, pool: &Arc<Shared>) -> Result<(), Error> {
         let ticket = Arc::clone(job.ticket());
-        if !ticket.begin() {
+        if !ticket.advance(State::Running { begin: Instant::now() }) {
             return Err(Error::Cancelled);
         }
         *self.current() = Some(Arc::clone(&ticket));
@@ -100,7 +87,7 @@ impl Guard {
         *self.current() = None;
         // No hook hears of this setting, and to restore it costs next to nothing.
         let _ = connection.busy_timeout(pool.options.busy_timeout);
-        if ticket.end() { ran } else { Err(Error::Cancelled) }
+        if ticket.advance(State::Ended) { ran } else { Err(Error::Cancelled) }
     }
 }
 
@@ -132,7 +119,7 @@ fn refused(context: &AuthContext<'_>, writes: bool) -> Option<String> {
             None
         }
         AuthAction::Pragma { pragma_name, pragma_value: Some(value) }
-            if in_temp || !ALLOWED_PRAGMAS.iter().any(|allowed| pragma_name.eq_ignore_ascii_case(allowed)) =>
+            if in_temp || !ALLOWED_PRAGMAS.split(' ').any(|allowed| pragma_name.eq_ignore_ascii_case(allowed)) =>
         {
             Some(format!("PRAGMA {pragma_name} = {value}"))
         }

@@ -34,7 +34,6 @@ pub enum Access {
 
 type SetUp = dyn Fn(&Connection) -> rusqlite::Result<()> + Send + Sync;
 
-/// What is done to every connection when it is opened.
 #[derive(Clone)]
 pub(super) struct OnOpen(pub(super) Arc<SetUp>);
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use flume::Receiver;
 use rusqlite::Connection;
+use tokio::sync::oneshot;
 
-use super::answer::{Answer, Reply, oneshot};
 use super::error::Error;
 use super::ticket::Ticket;
 
@@ -18,7 +18,6 @@ pub trait Work<T, E = rusqlite::Error>: FnOnce(&Connection) -> Result<T, E> + Se
 
 impl<T, E, F: FnOnce(&Connection) -> Result<T, E> + Send + 'static> Work<T, E> for F {}
 
-/// A job in a queue.
 pub(super) type BoxedJob = Box<dyn Job>;
 
 /// What a thread does with a job: run it once, then answer it once.
@@ -37,15 +36,15 @@ struct Call<F, T, E> {
     work: Option<F>,
     /// What the work returned, or that it panicked.
     value: Option<Result<Result<T, E>, Error>>,
-    reply: Reply<Result<T, E>>,
+    reply: oneshot::Sender<Result<T, E>>,
 }
 
 /// A job that does `work`, and where its answer arrives.
 pub(super) fn job<T: Send + 'static, E: From<Error> + Send + 'static>(
     work: impl Work<T, E>,
     ticket: Arc<Ticket>,
-) -> (BoxedJob, Answer<Result<T, E>>) {
-    let (reply, answer) = oneshot();
+) -> (BoxedJob, oneshot::Receiver<Result<T, E>>) {
+    let (reply, answer) = oneshot::channel();
     (Box::new(Call { ticket, work: Some(work), value: None, reply }), answer)
 }
 
@@ -81,7 +80,7 @@ impl<F: Work<T, E>, T: Send, E: From<Error> + Send + 'static> Job for Call<F, T,
                     Err(instead.unwrap_or(Error::Closed).into())
                 }
             };
-            reply.send(value);
+            drop(reply.send(value));
         });
     }
 }
@@ -94,23 +93,18 @@ fn contained(work: impl FnOnce()) {
     }
 }
 
-/// What a panic said.
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("no message").to_owned()
 }
 
-/// What is in a queue.
 pub(super) enum Message {
-    /// Something to do.
     Job(BoxedJob),
     /// Wakes one thread, which then ends: everything before it has been taken.
     Stop,
 }
 
-/// The end of a queue where a thread takes jobs out.
-///
-/// That the pool is closed is said by a message, not by the last sender going: a future that nobody polls may keep one for ever.
+/// The end of a queue where a thread takes jobs out. That the pool is closed is said by a message: a future that nobody polls may keep a sender.
 pub(super) struct Queue {
     messages: Receiver<Message>,
     stopped: Cell<bool>,
@@ -142,7 +136,6 @@ impl Queue {
         None
     }
 
-    /// How many wait.
     pub(super) fn len(&self) -> usize {
         self.messages.len()
     }

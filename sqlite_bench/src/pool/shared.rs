@@ -1,5 +1,6 @@
 //! What the askers and the threads of a pool share.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
@@ -35,18 +36,22 @@ pub struct Stats {
     pub waiting_writes: usize,
 }
 
-/// What there is once for all of them.
 pub(super) struct Shared {
     pub(super) options: Options,
     stats: Mutex<Stats>,
     /// Whose turn it is to make a checkpoint: SQLite does not let one wait for another.
     pub(super) turn: Mutex<()>,
+    /// A copy beside the writer has ended, and the writer has not seen it yet.
+    pub(super) copied: AtomicBool,
+    /// Somebody closes the pool, and does not just drop it.
+    pub(super) closes: AtomicBool,
 }
 
 impl Shared {
     pub(super) fn new(mut options: Options) -> Self {
         options.busy_timeout = options.busy_timeout.min(LONGEST_TIMEOUT);
-        Shared { options, stats: Mutex::default(), turn: Mutex::default() }
+        let [copied, closes] = [false; 2].map(AtomicBool::new);
+        Shared { options, stats: Mutex::default(), turn: Mutex::default(), copied, closes }
     }
 
     /// Counts something; it takes nanoseconds, beside the microseconds of the operation that is counted.
@@ -54,7 +59,6 @@ impl Shared {
         add(&mut self.stats.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// What was counted so far.
     pub(super) fn stats(&self) -> Stats {
         *self.stats.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -13,9 +13,8 @@ use super::guard::Guard;
 use super::options::Access;
 use super::queue::{Message, Queue};
 use super::shared::{Shared, spawn};
-use super::writer::Writing;
+use super::writer::{self, Writing};
 
-/// The threads of an open pool, and how they are asked.
 pub(super) struct Threads {
     pub(super) reads: Sender<Message>,
     readers: Vec<JoinHandle<()>>,
@@ -29,7 +28,7 @@ impl Threads {
         let options = &shared.options;
         // If anything fails, the threads that run end for want of anybody who could ask them.
         let writing = match options.access {
-            Access::ReadWrite => Some(Writing::start(path, shared)?),
+            Access::ReadWrite => Some(writer::start(path, shared)?),
             Access::ReadOnly | Access::Immutable => None,
         };
         let (reads, queue) = flume::bounded(options.queue.get());
@@ -53,11 +52,12 @@ impl Threads {
         for _ in &self.readers {
             let _ = self.reads.send(Message::Stop);
         }
-        drop(self.reads);
         for reader in self.readers {
             let _ = reader.join();
         }
-        self.writing.map_or(Ok(()), Writing::finish)
+        let Some(Writing { writes, thread }) = self.writing else { return Ok(()) };
+        let _ = writes.send(Message::Stop);
+        thread.join().unwrap_or(Err(Error::Closed))
     }
 }
 

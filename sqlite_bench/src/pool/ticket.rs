@@ -11,7 +11,7 @@ use super::options::Options;
 pub(super) struct Ticket(Mutex<State>);
 
 #[derive(Clone, Copy, Default)]
-enum State {
+pub(super) enum State {
     #[default]
     Waiting,
     Running {
@@ -31,17 +31,8 @@ impl Ticket {
         matches!(*self.state(), State::GivenUp)
     }
 
-    /// The job begins, unless it was given up.
-    pub(super) fn begin(&self) -> bool {
-        self.advance(State::Running { begin: Instant::now() })
-    }
-
-    /// The job has ended: it can be given up no more; `false` if it was.
-    pub(super) fn end(&self) -> bool {
-        self.advance(State::Ended)
-    }
-
-    fn advance(&self, to: State) -> bool {
+    /// The job begins or ends, unless it was given up: then `false`.
+    pub(super) fn advance(&self, to: State) -> bool {
         let mut state = self.state();
         let goes_on = !matches!(*state, State::GivenUp);
         if goes_on {

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::iter::once;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use super::guard::{DEFERS, Guard, SAVEPOINTS};
 use super::queue::{BoxedJob, Message, Queue};
 use super::shared::{Shared, spawn};
 
-/// A commit that has been under way for so long takes no further writes: those that are in it wait for it.
+/// A commit that has been under way for so long takes no further writes.
 const GROUP_TIME: Duration = Duration::from_millis(5);
 
 // The comments keep them apart from what a job may have compiled, which the guard has to see.
@@ -35,10 +36,7 @@ thread_local! {
     static COMMITS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Copies the log once; whether nobody stood in the way.
-///
-/// The mode is SQLite's: `PASSIVE` copies what no reader needs and waits for nobody, `TRUNCATE` copies all of it, waits for the readers and
-/// shortens the log to nothing.
+/// Copies the log once; whether nobody stood in the way. `PASSIVE` waits for nobody, `TRUNCATE` waits for readers and shortens the log to nothing.
 fn checkpoint(connection: &Connection, mode: &str, shared: &Shared) -> rusqlite::Result<bool> {
     let _turn = shared.turn.lock().unwrap_or_else(PoisonError::into_inner);
     let busy: i64 = connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| row.get(0))?;
@@ -48,77 +46,75 @@ fn checkpoint(connection: &Connection, mode: &str, shared: &Shared) -> rusqlite:
 /// Makes a checkpoint for each signal, until the writer is gone.
 fn copy(connection: &Connection, signals: &Receiver<()>, shared: &Shared) {
     for () in signals {
-        // One that fails leaves the log as it was; the next signal tries again, and the writer sees to the limit.
-        if checkpoint(connection, "PASSIVE", shared).is_ok() {
+        let set_up = connect::set_durability(connection, &shared.options);
+        // What fails leaves the log as it was; the next signal tries again, and the writer sees to the limit.
+        if set_up.and_then(|()| checkpoint(connection, "PASSIVE", shared)).is_ok() {
             shared.count(|stats| stats.checkpoints += 1);
+            shared.copied.store(true, Ordering::Relaxed);
         }
     }
 }
 
-/// Both threads, and how the first is asked.
+/// How the writing thread is asked, and how its end went.
 pub(super) struct Writing {
     pub(super) writes: Sender<Message>,
-    writer: JoinHandle<Writer>,
-    copier: JoinHandle<()>,
+    pub(super) thread: JoinHandle<Result<(), Error>>,
 }
 
-impl Writing {
-    pub(super) fn start(path: &Path, shared: &Arc<Shared>) -> Result<Self, Error> {
-        let options = &shared.options;
-        let ((connection, guard), (copying, _)) = (connect::writer(path, options)?, connect::writer(path, options)?);
-        let (writes, queue) = flume::bounded(options.queue.get());
-        let (signals, signalled) = flume::bounded(1);
-        let (shared, copier_shared) = (Arc::clone(shared), Arc::clone(shared));
-        let next_limit = options.wal_limit_pages;
-        let committing = Writer { connection, guard, queue: Queue::new(queue), signals, shared, next_limit, alone: 0 };
-        Ok(Writing {
-            writes,
-            writer: spawn("sqlite-writer", move || committing.run())?,
-            copier: spawn("sqlite-checkpoint", move || copy(&copying, &signalled, &copier_shared))?,
-        })
-    }
-
-    /// Ends the threads once the queue is empty, makes the last checkpoint and closes the connections.
-    ///
-    /// If it fails, everything acknowledged is in the log.
-    pub(super) fn finish(self) -> Result<(), Error> {
-        let _ = self.writes.send(Message::Stop);
-        drop(self.writes);
-        let Writer { connection, signals, shared, .. } = self.writer.join().map_err(|_| Error::Closed)?;
-        drop(signals);
-        // SQLite removes the log with the last connection, but leaves it if two close at the same moment.
-        let _ = self.copier.join();
-        checkpoint(&connection, "TRUNCATE", &shared).map(drop).map_err(Error::from)
-    }
+/// Opens the connection that writes and starts both threads.
+pub(super) fn start(path: &Path, shared: &Arc<Shared>) -> Result<Writing, Error> {
+    let (connection, guard) = connect::writer(path, &shared.options)?;
+    let (copying, _) = connect::copier(path, &shared.options)?;
+    let (writes, queue) = flume::bounded(shared.options.queue.get());
+    let (signals, signalled) = flume::bounded(1);
+    let copier_shared = Arc::clone(shared);
+    let copier = spawn("sqlite-checkpoint", move || copy(&copying, &signalled, &copier_shared))?;
+    let committing = Writer {
+        connection,
+        guard,
+        queue: Queue::new(queue),
+        signals,
+        copier,
+        shared: Arc::clone(shared),
+        next_limit: shared.options.wal_limit_pages,
+        next_copy: shared.options.checkpoint_pages,
+        alone: 0,
+    };
+    Ok(Writing { writes, thread: spawn("sqlite-writer", move || committing.run())? })
 }
 
-/// The state of the writing thread.
 struct Writer {
     connection: Connection,
     guard: Guard,
     queue: Queue,
     /// Asks the checkpoint thread for a checkpoint; one that is under way will do.
     signals: Sender<()>,
+    copier: JoinHandle<()>,
     shared: Arc<Shared>,
     /// Pages in the log at which the writer makes room by itself; beyond the limit if readers did not let it.
     next_limit: u32,
+    /// Pages in the log at which it is copied next.
+    next_copy: u32,
     /// So many commits to come are of one write each, to find the one that made a commit fail if it is tried again.
     alone: usize,
 }
 
 /// How a job left the transaction.
 enum Ran {
-    /// Done; it waits for the commit.
     Done,
     /// It failed and was undone; the transaction goes on.
     Undone,
     /// The transaction is over, and not by us. `own` is for the job, unless it has said why it failed.
-    Over { own: Option<Error>, others: Error },
+    Over {
+        own: Option<Error>,
+        others: Error,
+    },
 }
 
 impl Writer {
-    /// Commits writes until the pool is closed and the queue empty.
-    fn run(mut self) -> Self {
+    /// Commits writes until the pool is closed and the queue empty, then empties the log, if somebody wants to hear how that went. If it fails,
+    /// everything acknowledged is in the log.
+    fn run(mut self) -> Result<(), Error> {
         // This takes the place of SQLite's own checkpoints, which would run on this thread.
         self.connection.wal_hook(Some(|_, pages| {
             PAGES.set(u32::try_from(pages).unwrap_or(0));
@@ -129,7 +125,14 @@ impl Writer {
             self.group(job);
             self.look_after_the_log();
         }
-        self
+        // SQLite removes the log with the last connection, but leaves it if two close at the same moment.
+        drop(self.signals);
+        let _ = self.copier.join();
+        if !self.shared.closes.load(Ordering::Relaxed) {
+            // The last connection to the database does it by itself.
+            return Ok(());
+        }
+        Ok(checkpoint(&self.connection, "TRUNCATE", &self.shared).map(drop)?)
     }
 
     /// One transaction for `first` and those that wait behind it; nobody is waited for.
@@ -152,8 +155,7 @@ impl Writer {
         while let Some(mut job) = next.take() {
             // As long as there is nothing else in the transaction, a job is undone with all of it.
             let is_bare = done.is_empty() && !SAVEPOINTS.get();
-            let ran = if is_bare { self.run_bare(&mut job, commits) } else { self.run_in_savepoint(&mut job, commits) };
-            match ran {
+            match self.run_job(&mut job, is_bare, commits) {
                 Ran::Done => done.push(job),
                 Ran::Undone => {
                     self.refuse(job, None);
@@ -175,7 +177,6 @@ impl Writer {
         self.commit(done);
     }
 
-    /// Commits, then acknowledges.
     fn commit(&mut self, done: Vec<BoxedJob>) {
         match self.execute(COMMIT) {
             Ok(()) => {
@@ -216,34 +217,31 @@ impl Writer {
         job.answer(error);
     }
 
-    /// Runs a job that is alone in the transaction, and ends it if the job fails. `commits` is what [`COMMITS`] said before.
-    fn run_bare(&self, job: &mut BoxedJob, commits: u64) -> Ran {
-        let ran = self.guard.run(job, &self.connection, &self.shared);
-        if self.connection.is_autocommit() || COMMITS.get() != commits {
-            return self.over(ran, Error::TransactionEnded, commits);
-        }
-        if ran.is_ok() {
-            return Ran::Done;
-        }
-        self.roll_back();
-        Ran::Undone
-    }
-
-    /// Runs a job so that it can be undone alone. `commits` is what [`COMMITS`] said before the transaction.
-    fn run_in_savepoint(&self, job: &mut BoxedJob, commits: u64) -> Ran {
-        if let Err(error) = self.execute(SAVEPOINT) {
+    /// Runs a job so that it can be undone alone: with all of a transaction that has nothing else in it, or in a savepoint. `commits` is what
+    /// [`COMMITS`] said before the transaction.
+    fn run_job(&self, job: &mut BoxedJob, is_bare: bool, commits: u64) -> Ran {
+        if !is_bare && let Err(error) = self.execute(SAVEPOINT) {
             return self.over(Ok(()), Error::from(error), commits);
         }
         let ran = self.guard.run(job, &self.connection, &self.shared);
         // A damaged page spoils its transaction: whatever follows fails, the commit included, although a savepoint can be undone.
-        if self.connection.is_autocommit() || matches!(ran, Err(Error::Corrupt(_))) {
+        let is_spoiled = !is_bare && matches!(ran, Err(Error::Corrupt(_)));
+        if is_spoiled || self.connection.is_autocommit() || COMMITS.get() != commits {
             return self.over(ran, Error::TransactionEnded, commits);
         }
-        let undone = if ran.is_ok() { Ok(()) } else { self.execute(ROLLBACK_TO) };
-        match (undone.and_then(|()| self.execute(RELEASE)), ran) {
+        let ended = match (&ran, is_bare) {
+            (Ok(()), true) => Ok(()),
+            (Err(_), true) => {
+                self.roll_back();
+                Ok(())
+            }
+            (Ok(()), false) => self.execute(RELEASE),
+            (Err(_), false) => self.execute(ROLLBACK_TO).and_then(|()| self.execute(RELEASE)),
+        };
+        match (ended, ran) {
+            (Err(error), ran) => self.over(ran, Error::from(error), commits),
             (Ok(()), Ok(())) => Ran::Done,
             (Ok(()), Err(_)) => Ran::Undone,
-            (Err(error), ran) => self.over(ran, Error::from(error), commits),
         }
     }
 
@@ -272,16 +270,22 @@ impl Writer {
     /// Has the log copied beside the next writes, or, at its limit, before them.
     fn look_after_the_log(&mut self) {
         let (pages, limit) = (PAGES.get(), self.shared.options.wal_limit_pages);
+        let next_copy = pages.saturating_add(self.shared.options.checkpoint_pages);
         self.shared.count(|stats| stats.wal_pages = u64::from(pages));
         if pages < limit {
             // The log has begun anew since.
             self.next_limit = limit;
         }
+        self.next_copy = self.next_copy.min(next_copy);
         if pages >= self.next_limit {
             // If a reader does not let go, the log grows by as much again first.
             let is_empty = self.empty_the_log().unwrap_or(false);
             self.next_limit = if is_empty { limit } else { pages.saturating_add(limit) };
-        } else if pages >= self.shared.options.checkpoint_pages {
+        } else if self.shared.copied.swap(false, Ordering::Relaxed) {
+            // Little is left to copy, and nobody adds to it meanwhile: under writes that never pause the log would not begin anew otherwise.
+            let _ = checkpoint(&self.connection, "PASSIVE", &self.shared);
+        } else if pages >= self.next_copy {
+            self.next_copy = next_copy;
             // One that is under way will do.
             let _ = self.signals.try_send(());
         }

@@ -21,7 +21,7 @@ use rusqlite::Connection;
 use sqlite_bench::bench::{own_folder, runtime};
 use sqlite_bench::design::{AccessError, Database, failed, spawn_blocking};
 use sqlite_bench::pool::{Options, Pool, Work};
-use sqlite_bench_study::designs::{AsyncSqlite, Deadpool, InTurn, Pooled, Split, connect, split};
+use sqlite_bench_study::designs::{AsyncSqlite, Deadpool, InTurn, Split, connect, split};
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -86,7 +86,7 @@ type Open = fn(&Path) -> Result<Arc<dyn Peer>, AccessError>;
 const PEERS: [(&str, Open); 6] = [
     ("this pool", |file| {
         let options = Options::default().readers(const { std::num::NonZero::new(READERS).unwrap() });
-        Ok(peer(Pooled(Pool::open_blocking(file, &options)?)))
+        Ok(peer(Pool::open_blocking(file, &options)?))
     }),
     ("tokio-rusqlite", |file| Ok(peer(split(file, READERS, InTurn::tokio_rusqlite)?))),
     ("deadpool-sqlite", |file| Ok(peer(split(file, READERS, Deadpool::open)?))),

@@ -9,9 +9,10 @@ use sqlite_bench::schema::JoinIndex::{Absent, Present};
 use sqlite_bench::workload::{Loop, Workload, Writes};
 use study_kit::{Arms, Scenario, always, full, measured, originals, smoke};
 
-use crate::designs::{AsyncSqlite, AwaitedLock, Deadpool, HoldOutside, LockedByTask, ParkingLot, Reads, Store};
-use crate::designs::{checked_out, insert_and_drop_oldest, library};
-use crate::map::{Asking, Callers, Statement};
+use crate::designs::{AsyncSqlite, AwaitedLock, Deadpool, HoldOutside, LockedByTask, ParkingLot, Reads};
+use crate::designs::{MEMDB, ROLLBACK, SHARED_CACHE, WAL, checked_out, insert_and_drop_oldest, library};
+use crate::map::Callers::{self, One, Scheduled};
+use crate::map::{Asking, Statement};
 use crate::prices::Price;
 
 /// The crate's arms and those that exist only to be compared.
@@ -19,7 +20,6 @@ pub fn arms() -> Vec<&'static Arm> {
     design::ARMS.iter().chain(&ARMS).collect()
 }
 
-/// The arms that exist only to be compared.
 #[rustfmt::skip]
 pub static ARMS: [Arm; 15] = [
     Arm::new(Role::Control, "direct_async_lock", "direct under tokio's mutex: waiting no longer blocks a worker, SQLite still does",
@@ -39,20 +39,19 @@ pub static ARMS: [Arm; 15] = [
     Arm { keeps_its_size: true, ..Arm::new(Role::Control, "sb_constant", "spawn_blocking; the oldest block goes when one is written",
         |setup| in_memory(setup, Absent, insert_and_drop_oldest, spawn_blocking)) },
     Arm::new(Role::Best, "wal_blocking", "WAL; reading connections checked out by a semaphore, used on the blocking pool",
-        |setup| checked_out(setup, Store::Wal, Reads::Blocking)),
+        |setup| checked_out(setup, WAL, Reads::Blocking)),
     Arm::new(Role::Best, "wal_inline", "WAL; reading connections checked out by a semaphore, used in the task",
-        |setup| checked_out(setup, Store::Wal, Reads::Inline)),
+        |setup| checked_out(setup, WAL, Reads::Inline)),
     Arm::new(Role::Best, "deadpool", "WAL through deadpool-sqlite: a pool for reading, one connection for writing", |setup| library(setup, Deadpool::open)),
     Arm::new(Role::Best, "async_sqlite", "WAL through async-sqlite: a thread per connection, one of them for writing", |setup| library(setup, AsyncSqlite::open)),
     Arm::new(Role::NegativeControl, "memdb", "Several connections to one memdb database: its locks are those of a file without WAL",
-        |setup| checked_out(setup, Store::Memdb, Reads::Blocking)),
+        |setup| checked_out(setup, MEMDB, Reads::Blocking)),
     Arm::new(Role::NegativeControl, "shared_cache", "Several connections to one shared cache: tables are locked, and nobody waits",
-        |setup| checked_out(setup, Store::SharedCache, Reads::Blocking)),
+        |setup| checked_out(setup, SHARED_CACHE, Reads::Blocking)),
     Arm::new(Role::NegativeControl, "rollback", "Several connections to a file with a rollback journal",
-        |setup| checked_out(setup, Store::Rollback, Reads::Blocking)),
+        |setup| checked_out(setup, ROLLBACK, Reads::Blocking)),
 ];
 
-/// What a scenario sets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Setting {
     /// Reads and writes through a design.
@@ -75,8 +74,7 @@ const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// Reads per second and database in the open loop: so many that 99 % of them are known after two seconds, and so few that a single
-/// thread per database could serve them all.
+/// Reads per second and database in the open loop: enough for a p99 of two seconds, and so few that a thread per database could serve them all.
 const READS_PER_S: f64 = 100.0;
 
 const fn closed(hold: Duration, window: Duration) -> Setting {
@@ -103,24 +101,14 @@ const fn price(name: &'static str, price: Price, arms: &'static [Arms]) -> Scena
     Scenario::new(name, Setting::Price(price), arms)
 }
 
-/// One caller for a twelfth of a second, or longer.
-const fn alone(name: &'static str, statement: Statement, window: u64, arms: &'static [Arms]) -> Scenario<Setting> {
-    Scenario::new(name, Setting::Map(Asking { statement, callers: Callers::One, window: ms(window) }), arms)
-}
-
-/// So many calls a second and core, beside which a bystander is sent something a thousand times in the shortest window.
-const fn beside(
+const fn map(
     name: &'static str,
     statement: Statement,
-    per_s: u32,
+    callers: Callers,
     window: u64,
     arms: &'static [Arms],
 ) -> Scenario<Setting> {
-    Scenario::new(
-        name,
-        Setting::Map(Asking { statement, callers: Callers::Scheduled(per_s), window: ms(window) }),
-        arms,
-    )
+    Scenario::new(name, Setting::Map(Asking { statement, callers, window: ms(window) }), arms)
 }
 
 const fn join(outer: i64, inner: i64) -> Statement {
@@ -178,26 +166,26 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         &[always(0.28, "std parking_lot parking_lot_fair tokio")]),
     price("price_read_alone", Price::Read { callers: 1 }, READS),
     price("price_read_16", Price::Read { callers: 16 }, READS),
-    // Some 75 ns a row on the slower of our machines.
-    alone("map_point", Statement::Point, 80, ALONE),
-    alone("map_insert", Statement::Insert, 80, &[full(0.13, ASKING)]),
-    alone("map_50us", join(1, 600), 80, ALONE),
-    alone("map_100us", join(2, 650), 80, &[full(0.13, ASKING)]),
-    alone("map_200us", join(4, 650), 80, ALONE),
-    alone("map_500us", join(8, 800), 80, &[full(0.13, ASKING)]),
-    alone("map_1ms", join(13, 1_000), 80, &[full(0.13, ASKING)]),
-    alone("map_3ms", join(40, 1_000), 80, ALONE),
-    alone("map_10ms", join(130, 1_000), 1_000, &[full(1.1, ASKING)]),
-    alone("map_100ms", join(1_000, 1_000), 1_000, &[full(1.3, ASKING)]),
-    beside("map_point_open", Statement::Point, 1_000, 250, &[always(0.31, ASKING)]),
-    beside("map_insert_open", Statement::Insert, 1_000, 250, &[full(0.31, ASKING)]),
-    beside("map_50us_open", join(1, 600), 1_000, 250, &[full(0.31, ASKING)]),
-    beside("map_200us_open", join(4, 650), 1_000, 250, BESIDE),
-    beside("map_500us_open", join(8, 800), 500, 250, BESIDE),
-    beside("map_1ms_open", join(13, 1_000), 250, 250, &[full(0.31, ASKING)]),
-    beside("map_3ms_open", join(40, 1_000), 80, 250, BESIDE),
+    // Some 75 ns a row on the slower of our machines, for a twelfth of a second or longer.
+    map("map_point", Statement::Point, One, 80, ALONE),
+    map("map_insert", Statement::Insert, One, 80, &[full(0.13, ASKING)]),
+    map("map_50us", join(1, 600), One, 80, ALONE),
+    map("map_100us", join(2, 650), One, 80, &[full(0.13, ASKING)]),
+    map("map_200us", join(4, 650), One, 80, ALONE),
+    map("map_500us", join(8, 800), One, 80, &[full(0.13, ASKING)]),
+    map("map_1ms", join(13, 1_000), One, 80, &[full(0.13, ASKING)]),
+    map("map_3ms", join(40, 1_000), One, 80, ALONE),
+    map("map_10ms", join(130, 1_000), One, 1_000, &[full(1.1, ASKING)]),
+    map("map_100ms", join(1_000, 1_000), One, 1_000, &[full(1.3, ASKING)]),
+    map("map_point_open", Statement::Point, Scheduled(1_000), 250, &[always(0.31, ASKING)]),
+    map("map_insert_open", Statement::Insert, Scheduled(1_000), 250, &[full(0.31, ASKING)]),
+    map("map_50us_open", join(1, 600), Scheduled(1_000), 250, &[full(0.31, ASKING)]),
+    map("map_200us_open", join(4, 650), Scheduled(1_000), 250, BESIDE),
+    map("map_500us_open", join(8, 800), Scheduled(500), 250, BESIDE),
+    map("map_1ms_open", join(13, 1_000), Scheduled(250), 250, &[full(0.31, ASKING)]),
+    map("map_3ms_open", join(40, 1_000), Scheduled(80), 250, BESIDE),
     // As many calls as of 3 ms.
-    beside("map_10ms_open", join(130, 1_000), 25, 800, &[full(0.9, ASKING)]),
+    map("map_10ms_open", join(130, 1_000), Scheduled(25), 800, &[full(0.9, ASKING)]),
 ];
 
 #[cfg(test)]
@@ -207,12 +195,7 @@ mod tests {
     #[test]
     fn calls_on_a_schedule_leave_two_thirds_of_every_core_to_others() {
         let offered = |setting: &Setting| match *setting {
-            Setting::Map(Asking {
-                statement: Statement::Join { outer, inner },
-                callers: Callers::Scheduled(per_s),
-                ..
-            }) => {
-                // Some 75 ns a row.
+            Setting::Map(Asking { statement: Statement::Join { outer, inner }, callers: Scheduled(per_s), .. }) => {
                 Some(f64::from(per_s) * (outer * inner) as f64 * 75e-9)
             }
             _ => None,

@@ -13,7 +13,6 @@ use sqlite_bench::schema;
 use study_kit::{Metrics, Span};
 use tokio::task::JoinSet;
 
-/// Tasks that write at once.
 const TASKS: i64 = 256;
 /// Each task has numbers of its own, so far apart.
 const NUMBERS: i64 = 1 << 32;
@@ -57,7 +56,6 @@ pub fn run(batch: NonZero<usize>, window: Duration, folder: &Path) -> Result<Met
     Ok(metrics)
 }
 
-/// All tasks; how long their writes took.
 async fn write_all(pool: &Pool, start: Instant, window: Duration) -> Result<Times> {
     let mut tasks = JoinSet::new();
     for task in 0..TASKS {

@@ -1,6 +1,7 @@
 //! Designs that exist only to be compared: other locks, other ways to write, several connections per database.
 
-use std::path::Path;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -8,11 +9,11 @@ use std::time::Duration;
 use async_sqlite::PoolBuilder;
 use deadpool_sqlite::{Config, Hook, HookError, PoolConfig, Runtime};
 use parking_lot::lock_api::{Mutex, RawMutex};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 use sqlite_bench::design::{
     AccessError, Database, Design, Lock, OnThread, Put, Setup, blocking, databases, failed, hold_and_insert, transact,
 };
-use sqlite_bench::pool::{Pool, Work};
+use sqlite_bench::pool::Work;
 use sqlite_bench::schema::{self, Block, JoinIndex, SEED_BLOCKS};
 use tokio::sync::Semaphore;
 
@@ -77,49 +78,39 @@ impl Database for HoldOutside {
     }
 }
 
-/// What several connections of one database share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Store {
-    /// A file with a write-ahead log.
-    Wal,
-    /// A file with a rollback journal.
-    Rollback,
-    /// Memory, by the VFS `memdb`.
-    Memdb,
-    /// Memory, by a shared cache.
-    SharedCache,
+/// Where several connections of one database meet, and what each of them sets.
+pub type Store = (fn(&Setup, usize) -> PathBuf, &'static str);
+
+pub const WAL: Store = (Setup::file, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
+// FULL may lose the last commit with this journal: the deletion of the journal is not synced.
+pub const ROLLBACK: Store = (Setup::file, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA;");
+pub const MEMDB: Store = (|setup, database| format!("file:/{}-{database}?vfs=memdb", own(setup)).into(), "");
+pub const SHARED_CACHE: Store =
+    (|setup, database| format!("file:{}-{database}?mode=memory&cache=shared", own(setup)).into(), "");
+
+/// The folder of a run is its own, so that its name keeps apart what runs of one process share by name in memory.
+fn own(setup: &Setup) -> Cow<'_, str> {
+    setup.folder.file_name().unwrap_or_default().to_string_lossy()
 }
 
-impl Store {
-    /// Opens a connection to database number `database`; the first one creates it.
-    fn connect(self, setup: &Setup, database: usize) -> rusqlite::Result<Connection> {
-        // The folder of a run is its own, so that its name keeps apart what runs of one process share by name in memory.
-        let own = setup.folder.file_name().unwrap_or_default().to_string_lossy();
-        let (place, pragmas) = match self {
-            Store::Wal => (setup.file(database), "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"),
-            // FULL may lose the last commit with this journal: the deletion of the journal is not synced.
-            Store::Rollback => (setup.file(database), "PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA;"),
-            Store::Memdb => (format!("file:/{own}-{database}?vfs=memdb").into(), ""),
-            Store::SharedCache => (format!("file:{own}-{database}?mode=memory&cache=shared").into(), ""),
-        };
-        let connection = Connection::open_with_flags(place, OpenFlags::default())?;
-        connection.busy_timeout(BUSY_TIMEOUT)?;
-        connection.execute_batch(pragmas)?;
-        Ok(connection)
-    }
+/// Opens a connection to a database, which the first one creates.
+fn join((place, pragmas): Store, setup: &Setup, database: usize) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(place(setup, database))?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.execute_batch(pragmas)?;
+    Ok(connection)
+}
 
-    /// The same with the blocks of the start.
-    fn create(self, setup: &Setup, database: usize) -> rusqlite::Result<Connection> {
-        let connection = self.connect(setup, database)?;
-        schema::create(&connection, JoinIndex::Present, setup.seed)?;
-        Ok(connection)
-    }
+/// The first one, with the blocks of the start.
+fn create(store: Store, setup: &Setup, database: usize) -> rusqlite::Result<Connection> {
+    let connection = join(store, setup, database)?;
+    schema::create(&connection, JoinIndex::Present, setup.seed)?;
+    Ok(connection)
 }
 
 /// Where reads run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
-    /// On the blocking pool.
     Blocking,
     /// In the task: it blocks its worker for as long as the query takes, and for no lock.
     Inline,
@@ -163,8 +154,8 @@ impl CheckedOut {
 /// Opens databases with connections to check out.
 pub fn checked_out(setup: &Setup, store: Store, reads: Reads) -> Result<Arc<dyn Design>, AccessError> {
     databases(setup, transact, |database| {
-        let writer = store.create(setup, database)?;
-        let readers = (0..setup.readers).map(|_| store.connect(setup, database));
+        let writer = create(store, setup, database)?;
+        let readers = (0..setup.readers).map(|_| join(store, setup, database));
         let reading = CheckedOut::new(readers.collect::<rusqlite::Result<_>>()?, reads);
         Ok(Split { reading, writing: LockedByTask(Arc::new(writer.into())) })
     })
@@ -233,7 +224,7 @@ pub fn library<P: Database>(
     open: fn(&Path, usize) -> Result<P, AccessError>,
 ) -> Result<Arc<dyn Design>, AccessError> {
     databases(setup, transact, |database| {
-        Store::Wal.create(setup, database)?;
+        create(WAL, setup, database)?;
         split(&setup.file(database), setup.readers, open)
     })
 }
@@ -286,18 +277,5 @@ impl AsyncSqlite {
 impl Database for AsyncSqlite {
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
         self.0.conn(work).await.map_err(failed)
-    }
-}
-
-/// This crate's pool.
-pub struct Pooled(pub Pool);
-
-impl Database for Pooled {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        Ok(self.0.read(work).await?)
-    }
-
-    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        Ok(self.0.write(work).await?)
     }
 }

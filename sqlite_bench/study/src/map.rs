@@ -1,8 +1,7 @@
-//! How long a call may be before it must leave the task: statements that take from some microseconds to a tenth of a second, in several
-//! designs, beside a task that waits at a socket.
+//! How long a call may be before it must leave the task: statements of some microseconds to a tenth of a second, in several designs.
 //!
-//! The runtime is tokio's default: a worker per core. Each design has as many connections for reading, and one for writing. What others notice is
-//! asked of calls on a schedule: every design has the same load, and none of them fills the processor, which would delay everybody in any design.
+//! There is a worker per core, as many connections for reading, and one for writing. What a task at a socket notices is asked beside calls on a
+//! schedule: every design has the same load, and none of them fills the processor, which would delay everybody in any design.
 
 use std::io::{self, Write};
 use std::num::NonZero;
@@ -26,8 +25,7 @@ use tokio::io::AsyncReadExt;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
-use crate::designs::{CheckedOut, Deadpool, InTurn, Pooled, Reads, split};
-use crate::prices::{FACTOR, READ, ROWS, fill};
+use crate::designs::{CheckedOut, Deadpool, InTurn, Reads, split};
 
 /// How long the statement alone is timed.
 const ALONE: Duration = Duration::from_millis(10);
@@ -38,22 +36,31 @@ const CALLERS: usize = 16;
 /// More cores have no more load: one thread sends it.
 const MOST_CORES: usize = 8;
 
+/// Rows of the table at the start; all lie in SQLite's cache.
+pub const ROWS: i64 = 1_000;
+/// What is read is its key so many times.
+const FACTOR: i64 = 3;
+
+const TABLE: &str = "
+PRAGMA journal_mode = WAL; CREATE TABLE numbers (number INTEGER PRIMARY KEY, multiple INTEGER NOT NULL);";
+const FILL: &str = "INSERT INTO numbers (number, multiple) VALUES (?1, ?2)";
+const READ: &str = "SELECT multiple FROM numbers WHERE number = ?1";
 const INSERT: &str = "INSERT INTO numbers (multiple) VALUES (?1)";
 const JOIN: &str = "
 SELECT SUM(a.number * b.multiple) FROM numbers a CROSS JOIN numbers b WHERE a.number < ?1 AND b.number < ?2";
 
-/// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statement {
-    /// A row by its key.
     Point,
     /// A row is written and committed.
     Insert,
     /// So many rows, each beside so many others; all lie in SQLite's cache.
-    Join { outer: i64, inner: i64 },
+    Join {
+        outer: i64,
+        inner: i64,
+    },
 }
 
-/// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Callers {
     /// A task that asks for its next answer once it has the last.
@@ -62,7 +69,6 @@ pub enum Callers {
     Scheduled(u32),
 }
 
-/// A point of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asking {
     pub statement: Statement,
@@ -70,17 +76,14 @@ pub struct Asking {
     pub window: Duration,
 }
 
-/// What the designs are asked with.
 struct Machine<'a> {
     runtime: &'a Runtime,
     cores: NonZero<usize>,
-    /// The database.
     file: &'a Path,
     /// Of the schedule.
     seed: u64,
 }
 
-/// Asks as a design does.
 type Ask = fn(&Asking, &Machine) -> Result<Asked>;
 
 const ARMS: [(&str, Ask); 5] = [
@@ -92,20 +95,17 @@ const ARMS: [(&str, Ask); 5] = [
     }),
     ("tokio_rusqlite", |asking, on| asking.ask(split(on.file, on.cores.get(), InTurn::tokio_rusqlite)?, on)),
     ("deadpool", |asking, on| asking.ask(split(on.file, on.cores.get(), Deadpool::open)?, on)),
-    ("pool", |asking, on| asking.ask(Pooled(Pool::open_blocking(on.file, &Options::default().readers(on.cores))?), on)),
+    ("pool", |asking, on| asking.ask(Pool::open_blocking(on.file, &Options::default().readers(on.cores))?, on)),
 ];
 
-/// What came of it.
 struct Asked {
     answer: i64,
     cost: Cost,
     /// From when a caller could ask, or its request was due.
     latency: Times,
-    /// Beside calls on a schedule.
     beside: Option<Beside>,
 }
 
-/// What is seen beside calls on a schedule.
 struct Beside {
     /// How late a task received what was sent to it.
     bystander: Times,
@@ -188,8 +188,7 @@ impl Statement {
     }
 }
 
-/// One call, whose answer is checked.
-async fn call(database: &impl Database, statement: Statement, number: i64) -> Result<i64> {
+pub async fn call(database: &impl Database, statement: Statement, number: i64) -> Result<i64> {
     let work = move |connection: &Connection| statement.run(connection, number);
     let answer = match statement {
         Statement::Insert => database.write(work).await?,
@@ -199,7 +198,6 @@ async fn call(database: &impl Database, statement: Statement, number: i64) -> Re
     Ok(answer)
 }
 
-/// A caller, for the window.
 async fn call_for_window(
     database: Arc<impl Database>,
     statement: Statement,
@@ -302,7 +300,16 @@ fn call_on_schedule(
     Ok((latency, Beside { bystander, sender }))
 }
 
-/// How many rows the file has.
+pub fn fill(file: &Path) -> Result<()> {
+    let mut connection = Connection::open(file)?;
+    connection.execute_batch(TABLE)?;
+    let transaction = connection.transaction()?;
+    for number in 0..ROWS {
+        transaction.execute(FILL, [number, number * FACTOR])?;
+    }
+    Ok(transaction.commit()?)
+}
+
 fn rows(file: &Path) -> Result<u64> {
     let count: i64 = Connection::open(file)?.query_row("SELECT COUNT(*) FROM numbers", [], |row| row.get(0))?;
     Ok(count.unsigned_abs())

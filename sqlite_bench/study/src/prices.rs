@@ -7,28 +7,18 @@ use std::thread;
 
 use anyhow::{Result, anyhow, ensure};
 use parking_lot::MutexGuard;
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 use sqlite_bench::bench::{own_folder, runtime};
 use sqlite_bench::design::{Database, spawn_blocking};
 use sqlite_bench::pool::{Options, Pool};
 use study_kit::{Observation, price};
 use tokio::task::JoinSet;
 
-use crate::designs::Pooled;
+use crate::map::{ROWS, Statement, call, fill};
 
 /// As many as the published runtime has.
 const WORKERS: usize = 4;
-/// Rows that are read from; all lie in SQLite's cache.
-pub const ROWS: i64 = 1_000;
-/// What is read is its key so many times.
-pub const FACTOR: i64 = 3;
 
-const TABLE: &str =
-    "PRAGMA journal_mode = WAL; CREATE TABLE numbers (number INTEGER PRIMARY KEY, multiple INTEGER NOT NULL)";
-const INSERT: &str = "INSERT INTO numbers (number, multiple) VALUES (?1, ?2)";
-pub const READ: &str = "SELECT multiple FROM numbers WHERE number = ?1";
-
-/// What a handoff is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Price {
     /// One of so many callers gets the lock, counts, and gives it back.
@@ -37,10 +27,8 @@ pub enum Price {
     Read { callers: usize },
 }
 
-/// Makes so many handoffs.
 type Make = Box<dyn FnMut(u64) -> Result<()>>;
 
-/// What makes handoffs for so many callers.
 type Locks = fn(usize) -> Result<Make>;
 
 const LOCKS: [(&str, Locks); 4] = [
@@ -72,7 +60,7 @@ const READS: [(&str, Reads); 4] = [
     ("tokio_rusqlite", |file, callers| {
         reading(callers, || Ok(tokio_rusqlite::Connection::from(Connection::open(file)?)))
     }),
-    ("pool", |file, callers| reading(callers, || Ok(Pooled(Pool::open_blocking(file, &Options::default())?)))),
+    ("pool", |file, callers| reading(callers, || Ok(Pool::open_blocking(file, &Options::default())?))),
 ];
 
 /// Makes handoffs as `arm` does and observes what one took; a database lies below `folder`.
@@ -88,7 +76,6 @@ pub fn observe(price: Price, arm: &str, folder: &Path) -> Result<Observation> {
     }
 }
 
-/// What the caller of that number does of `count` handoffs.
 fn share(count: u64, callers: usize, caller: usize) -> u64 {
     price::share(count, callers as u64, caller as u64)
 }
@@ -141,17 +128,6 @@ fn in_tasks(callers: usize) -> Result<Make> {
     }))
 }
 
-/// Makes the database that is read from.
-pub fn fill(file: &Path) -> Result<()> {
-    let mut connection = Connection::open(file)?;
-    connection.execute_batch(TABLE)?;
-    let transaction = connection.transaction()?;
-    for number in 0..ROWS {
-        transaction.execute(INSERT, params![number, number * FACTOR])?;
-    }
-    Ok(transaction.commit()?)
-}
-
 /// Callers that are tasks of a runtime like the published one.
 fn reading<D: Database>(callers: usize, open: impl FnOnce() -> Result<D>) -> Result<Make> {
     let database = Arc::new(open()?);
@@ -165,14 +141,9 @@ fn reading<D: Database>(callers: usize, open: impl FnOnce() -> Result<D>) -> Res
     }))
 }
 
-/// Reads so many rows, one after the other.
 async fn read(database: Arc<impl Database>, count: u64) -> Result<()> {
-    for number in (0..ROWS).cycle().zip(0..count).map(|(number, _)| number) {
-        let query = move |connection: &Connection| {
-            connection.prepare_cached(READ)?.query_row([number], |row| row.get::<_, i64>(0))
-        };
-        let multiple = database.read(query).await?;
-        ensure!(multiple == number * FACTOR, "wrong answer: {multiple} is read of {number}");
+    for (number, _) in (0..ROWS).cycle().zip(0..count) {
+        call(&*database, Statement::Point, number).await?;
     }
     Ok(())
 }

@@ -7,11 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use sqlite_bench::bench::Bench;
 use sqlite_bench::design::find;
 use sqlite_bench::driver::Operations;
 use sqlite_bench::workload::{Loop, Workload, Writes};
-use sqlite_bench::{cli, metrics};
+use sqlite_bench::{bench, cli, metrics};
 use study_kit::usage::settle_allocator;
 use study_kit::{Observation, Scenario, Span, Study, TestCase, data};
 
@@ -21,7 +20,6 @@ use crate::{commits, map, prices};
 /// Most writes in a commit of `group_commit`.
 const BATCH: NonZero<usize> = NonZero::new(256).unwrap();
 
-/// The study.
 pub struct SqliteBench;
 
 impl Study for SqliteBench {
@@ -70,8 +68,8 @@ fn access(case: &TestCase<'_, Setting>, scenario: Workload, on_disk: bool) -> Re
         (name, workload.writes) = (stem, Writes::Never);
     }
     let folder = if on_disk { data::folder } else { data::memory_folder }(SqliteBench::NAME);
-    let bench = Bench { arm: find(&arms(), name)?, workload, folder, seed: case.seed };
-    let measured = bench.measure(&|_| {}, Span::start, Span::end)?;
+    let arm = find(&arms(), name)?;
+    let measured = bench::measure(arm, &workload, &folder, case.seed, &|_| {}, Span::start, Span::end)?;
     ensure!(measured.fault.is_none(), measured.fault.unwrap_or_default());
     let mut metrics = measured.cost.metrics();
     // A handicapped copy is judged by what the others hold.

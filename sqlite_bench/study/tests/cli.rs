@@ -22,7 +22,7 @@ fn folder() -> TempDir {
 
 /// The lines of a file, each a JSON object.
 fn records(folder: &TempDir, name: &str) -> Vec<Value> {
-    let text = fs::read_to_string(folder.path().join(name)).expect("recorded");
+    let text = fs::read_to_string(folder.path().join(name)).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
@@ -104,23 +104,35 @@ fn a_point_of_a_map_has_its_place_and_the_same_answer_in_all_designs() {
 }
 
 #[test]
-fn all_arms_can_be_compared_in_both_loops_and_have_the_same_digest() {
+fn all_arms_have_the_same_digest_and_another_seed_has_another() {
+    let folder = folder();
+    let smoke = cases("smoke");
+    let ours: Vec<_> = smoke.iter().filter(|case| case[0] == "smoke").collect();
+    assert!(ours.len() > arms().len(), "copies, too");
+    for case in ours.iter().chain([&ours[0]]) {
+        let seed = if records(&folder, "r.jsonl").len() == ours.len() { "2" } else { "1" };
+        study(&folder).args(case[4].split(' ')).args(["--seed", seed, "--record", "r.jsonl"]).assert().success();
+    }
+    let mut digests: Vec<Value> = records(&folder, "r.jsonl").iter().map(|record| record["digest"].clone()).collect();
+    let other = digests.pop().expect("a run with another seed");
+    assert!(digests.iter().all(|digest| *digest == digests[0]) && other != digests[0], "{digests:?} {other}");
+}
+
+#[test]
+fn all_arms_can_be_compared_in_both_loops() {
     let every = arms().iter().map(|arm| arm.name).collect::<Vec<_>>().join(",");
     for reads in [["--think", "5ms"], ["--rate", "100"]] {
         let folder = folder();
-        let setting = ["--holds", "20ms", "--duration", "200ms", "--databases", "2", "--readers", "2", "--seed", "3"];
-        let compare = ["compare", "--arm", &every, "--directory", ".", "--record", "all.jsonl"];
+        let setting = ["--holds", "20ms", "--duration", "200ms", "--databases", "2", "--readers", "2"];
+        let compare = ["compare", "--arm", &every, "--directory", "."];
         let assert = study(&folder).args(compare).args(setting).args(reads).assert().success();
         let text = String::from_utf8(assert.get_output().stdout.clone()).expect("text");
         assert!(text.lines().all(|line| line.chars().count() <= 145), "{text}");
-        let records = records(&folder, "all.jsonl");
-        assert_eq!(records.len(), arms().len());
-        for (record, arm) in records.iter().zip(arms()) {
-            assert_eq!(record["arm"], arm.name, "in the order that was asked for");
-            assert_eq!(record["digest"], records[0]["digest"], "{}", arm.name);
-            assert!(record.get("error").is_none(), "{record}");
+        for arm in arms() {
+            // In five tables and the one of the responses.
+            assert!(text.matches(arm.title).count() >= 6, "{}: {text}", arm.name);
         }
-        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "the record; the databases are gone");
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0, "the databases are gone");
     }
 }
 
