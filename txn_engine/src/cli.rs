@@ -11,7 +11,7 @@ use anyhow::{Context, Error};
 use clap::Parser;
 
 use crate::error::{ErrorKind, ErrorLog};
-use crate::process::{Options, process_files};
+use crate::process::process_files;
 use crate::session::{Claim, Session};
 use crate::setup::Setup;
 use crate::{accounts, generate, stress};
@@ -68,7 +68,7 @@ fn process(args: Option<ProcessArgs>, setup: Setup) -> Result<bool, Error> {
     // Claimed before it is read: what another run dumps in between would be lost.
     let claim = dump.map(|dir| claim(&dir)).transpose()?;
     let session = load.as_deref().map(Session::read).transpose()?.unwrap_or_default();
-    let outcome = process_files(setup, &[file], Options { session, ..Options::default() })?;
+    let outcome = process_files(setup, &[file], session)?;
     report_errors(&outcome.errors)?;
     let accounts = outcome.books.accounts();
     // The dump comes first, so that a reader who hangs up does not cost us the session; if it fails the accounts are still printed.

@@ -5,9 +5,9 @@
 //!
 //! ```no_run
 //! use std::path::PathBuf;
-//! use txn_engine::{Options, Setup, process_files};
+//! use txn_engine::{Session, Setup, process_files};
 //!
-//! let outcome = process_files(Setup::BEST_ALL_CORES, &[PathBuf::from("transactions.csv")], Options::default())?;
+//! let outcome = process_files(Setup::BEST_ALL_CORES, &[PathBuf::from("transactions.csv")], Session::default())?;
 //! print!("{}", String::from_utf8_lossy(&outcome.accounts_csv()));
 //! # Ok::<(), txn_engine::Error>(())
 //! ```
@@ -59,7 +59,8 @@ pub mod usage;
 mod window;
 
 pub use error::{Error, ErrorKind, ErrorLog};
-pub use process::{Options, Outcome, process_files};
+pub use process::{Outcome, process_files};
+pub use session::Session;
 pub use setup::Setup;
 
 /// The code blocks of the README compile.

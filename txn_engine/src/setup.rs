@@ -1,7 +1,5 @@
 //! How files are processed, as data: who reads, who applies, and how rows get from the one to the other.
 
-use std::sync::Arc;
-
 use tokio::runtime::{Builder, Runtime};
 
 use crate::error::Error;
@@ -29,16 +27,13 @@ pub enum Runner {
 
 impl Runner {
     /// A new runtime of its kind; `None` for those that need none.
-    ///
-    /// # Errors
-    /// If the runtime cannot start its threads.
-    pub fn runtime(self) -> Result<Option<Arc<Runtime>>, Error> {
+    pub(crate) fn runtime(self) -> Result<Option<Runtime>, Error> {
         let mut builder = match self {
             Runner::CurrentThread => Builder::new_current_thread(),
             Runner::MultiThread => Builder::new_multi_thread(),
             _ => return Ok(None),
         };
-        Ok(Some(Arc::new(builder.build().map_err(Error::Runtime)?)))
+        builder.build().map(Some).map_err(Error::Runtime)
     }
 }
 

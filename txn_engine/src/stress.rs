@@ -9,7 +9,8 @@ use tempfile::NamedTempFile;
 
 use crate::error::Error;
 use crate::generate::{self, Shape};
-use crate::process::{Options, process_files};
+use crate::process::process_files;
+use crate::session::Session;
 use crate::setup::Setup;
 use crate::usage;
 
@@ -46,7 +47,7 @@ pub fn run(engine: &str, setup: Setup, rows: u64, seed: u64) -> Result<Stress, E
     let peak_kib = || usage::of_this_process().map(|process| process.peak_rss_kib);
     let before = peak_kib();
     let start = Instant::now();
-    let outcome = process_files(setup, &[file.path().to_owned()], Options::default())?;
+    let outcome = process_files(setup, &[file.path().to_owned()], Session::default())?;
     let elapsed = start.elapsed();
     Ok(Stress {
         engine: engine.to_owned(),

@@ -5,7 +5,7 @@ use std::iter::repeat;
 use std::sync::Arc;
 use std::thread;
 
-use super::{Done, Tally, read_entries};
+use super::{Done, Tally, Work, read_entries};
 use crate::books::Books;
 use crate::engine::Engine;
 use crate::error::{Error, joined};
@@ -14,16 +14,16 @@ use crate::parse::Reading;
 use crate::session::Session;
 
 /// Applies every input to `engine`, each on a thread of its own; a single one on the caller's.
-pub(super) fn thread_per_file(engine: Engine, inputs: Vec<Input>, reading: Reading) -> Done {
-    let tally = per_file(repeat(&engine), inputs, reading)?;
+pub(super) fn thread_per_file(engine: Engine, inputs: Vec<Input>, reading: Reading, work: impl Work) -> Done {
+    let tally = per_file(repeat(&engine), inputs, reading, work)?;
     Ok((Arc::new(engine), tally))
 }
 
 /// Applies every input to an engine of its own and joins the engines afterwards.
-pub(super) fn engine_per_file(first: Engine, inputs: Vec<Input>, reading: Reading) -> Done {
+pub(super) fn engine_per_file(first: Engine, inputs: Vec<Input>, reading: Reading, work: impl Work) -> Done {
     let mut engines = vec![first];
     engines.extend(inputs.iter().skip(1).map(|_| Engine::default()));
-    let tally = per_file(&engines, inputs, reading)?;
+    let tally = per_file(&engines, inputs, reading, work)?;
     if engines.len() == 1
         && let Some(only) = engines.pop()
     {
@@ -47,10 +47,12 @@ fn per_file<'a>(
     engines: impl IntoIterator<Item = &'a Engine>,
     inputs: Vec<Input>,
     reading: Reading,
+    work: impl Work,
 ) -> Result<Tally, Error> {
     let one_file = |(engine, input): (&Engine, Input)| {
         let mut tally = Tally::default();
-        read_entries(input, reading, |entry| {
+        read_entries(input, reading, work, |entry| {
+            work();
             tally.take(&entry, |row| engine.process(row));
             true
         })?;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::{Done, Tally, read_entries};
+use super::{Done, Tally, Work, read_entries};
 use crate::error::{Error, joined};
 use crate::input::Input;
 use crate::ledger::Ledger;
@@ -24,12 +24,12 @@ const BATCH: usize = 256;
 const AHEAD: usize = 8;
 
 /// Applies the inputs one after another to `ledger`, reading on `workers` threads.
-pub(super) fn run(ledger: Ledger, inputs: Vec<Input>, reading: Reading, workers: usize) -> Done {
-    let mut books = Books { ledger, tally: Tally::default(), line: 0 };
+pub(super) fn run(ledger: Ledger, inputs: Vec<Input>, reading: Reading, work: impl Work, workers: usize) -> Done {
+    let mut books = Books { ledger, tally: Tally::default(), line: 0, work };
     for input in inputs {
         if workers == 1 {
             let mut entries = Vec::with_capacity(BATCH);
-            read_entries(input, reading, |entry| {
+            read_entries(input, reading, work, |entry| {
                 entries.push(entry);
                 if entries.len() == BATCH {
                     books.apply(&mut entries);
@@ -64,25 +64,28 @@ struct Queue {
 }
 
 /// What applying changes.
-struct Books {
+struct Books<W> {
     ledger: Ledger,
     tally: Tally,
     /// What is added to the lines of entries, which count from the start of their block if it was read apart.
     line: u64,
+    /// What a row costs besides.
+    work: W,
 }
 
-struct Shared {
+struct Shared<W> {
     source: Mutex<Source>,
     queue: Mutex<Queue>,
     room: Condvar,
-    books: Mutex<Books>,
+    books: Mutex<Books<W>>,
     most_waiting: usize,
     columns: Columns,
     reading: Reading,
+    work: W,
 }
 
-fn in_parallel(books: Books, input: Input, reading: Reading, workers: usize) -> Result<Books, Error> {
-    let columns = input.columns;
+fn in_parallel<W: Work>(books: Books<W>, input: Input, reading: Reading, workers: usize) -> Result<Books<W>, Error> {
+    let (columns, work) = (input.columns, books.work);
     let shared = Shared {
         source: Mutex::new(Source { input, next: 0 }),
         queue: Mutex::default(),
@@ -91,6 +94,7 @@ fn in_parallel(books: Books, input: Input, reading: Reading, workers: usize) -> 
         most_waiting: WAITING_PER_WORKER * workers,
         columns,
         reading,
+        work,
     };
     thread::scope(|scope| {
         let threads: Vec<_> = (1..workers).map(|_| scope.spawn(|| shared.work())).collect();
@@ -108,16 +112,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Lets the other workers end when this one does not finish in the regular way.
-struct Stop<'a>(&'a Shared);
+struct Stop<'a, W>(&'a Shared<W>);
 
-impl Drop for Stop<'_> {
+impl<W> Drop for Stop<'_, W> {
     fn drop(&mut self) {
         lock(&self.0.queue).stopped = true;
         self.0.room.notify_all();
     }
 }
 
-impl Shared {
+impl<W: Work> Shared<W> {
     /// Takes blocks, reads them and applies what is due, until the input ends.
     fn work(&self) -> Result<(), Error> {
         let stop = Stop(self);
@@ -126,6 +130,7 @@ impl Shared {
         while let Some(number) = self.take_block(&mut block)? {
             let mut entries = lock(&self.queue).spare.pop().unwrap_or_default();
             let lines = parser.read_block(&block, 0, |entry| {
+                (self.work)();
                 entries.push(entry);
                 true
             });
@@ -175,7 +180,7 @@ impl Shared {
     }
 }
 
-impl Books {
+impl<W: Work> Books<W> {
     /// Applies `entries` and empties the list.
     fn apply(&mut self, entries: &mut Vec<Entry>) {
         for n in 0..entries.len() {
@@ -184,6 +189,7 @@ impl Books {
             }
             let mut entry = entries[n];
             entry.line += self.line;
+            (self.work)();
             self.tally.take(&entry, |row| self.ledger.process(row));
         }
         entries.clear();

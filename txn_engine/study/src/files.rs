@@ -1,19 +1,18 @@
-//! Files through an engine: a sample of one pass in a process of its own, or the turns of a duet, each checked before it counts.
+//! Files through an engine: one pass in a process of its own, which is checked before it counts.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use study_kit::price;
 use study_kit::probe::stay_here;
 use study_kit::usage::{kib, peak_rss_kib};
-use study_kit::{Metrics, Observation, Span, TestCase, Turn, Turns};
-use tokio::runtime::Runtime;
-use txn_engine::{Options, Outcome, Setup, process_files};
+use study_kit::{Metrics, Observation, Span, TestCase};
+use txn_engine::process::process_costly;
+use txn_engine::{Outcome, Session, Setup, process_files};
 
 use crate::cases::{ENGINES, Files, MIRRORS, Setting};
-use crate::costly;
+use crate::costly::{self, toil};
 use crate::inputs::{self, Expected, Set};
 use crate::mirror::{self, Ready};
 
@@ -30,7 +29,7 @@ pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observatio
     #[cfg(feature = "allocations")]
     let region = stats_alloc::Region::new(&stats_alloc::INSTRUMENTED_SYSTEM);
     let span = Span::start();
-    let answer = bench.pass(None)?;
+    let answer = bench.pass()?;
     case.stretch(&span);
     let mut metrics = span.end().metrics();
     #[cfg(feature = "allocations")]
@@ -49,19 +48,6 @@ pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observatio
         put_outcome(&mut metrics, &outcome);
     }
     Ok(Observation::new(digest, metrics))
-}
-
-/// Passes of one arm of a duet, which share a runtime.
-pub fn turns<'a>(case: &'a TestCase<'_, Setting>, files: &Files) -> Result<Turns<'a>> {
-    let bench = Bench::new(case, files)?;
-    let runtime = if let Engine::Ours(setup) = bench.engine { setup.runner.runtime()? } else { None };
-    Ok(Box::new(move || {
-        let span = Span::start();
-        let answer = bench.pass(runtime.clone())?;
-        case.stretch(&span);
-        let seconds = span.elapsed().as_secs_f64();
-        Ok(Turn { seconds, digest: bench.check(&answer)?, ..Turn::default() })
-    }))
 }
 
 enum Answer {
@@ -117,15 +103,15 @@ impl Bench {
         Ok(Bench { engine: Engine::of(case.arm)?, set, expected, whole_test: files.whole_test, steps: files.steps })
     }
 
-    fn pass(&self, runtime: Option<Arc<Runtime>>) -> Result<Answer> {
+    fn pass(&self) -> Result<Answer> {
         let paths = self.set.paths();
-        let options = Options { runtime, ..Options::default() };
         Ok(match &self.engine {
             Engine::Count(count) => Answer::Records(count(&paths[0], self.steps.unwrap_or(0))?),
             Engine::Ours(setup) if let Some(steps) = self.steps => {
-                Answer::Accounts(Box::new(costly::process(*setup, &paths[0], steps)?))
+                let done = process_costly(*setup, &paths, Session::default(), move || toil(steps))?;
+                Answer::Accounts(Box::new(done))
             }
-            Engine::Ours(setup) => Answer::Accounts(Box::new(process_files(*setup, &paths, options)?)),
+            Engine::Ours(setup) => Answer::Accounts(Box::new(process_files(*setup, &paths, Session::default())?)),
             Engine::Published(mirror) if self.whole_test => {
                 // The test harness runs it on a thread of its own, too.
                 mirror::joined(thread::scope(|scope| scope.spawn(|| self.whole_test(mirror)).join()))?

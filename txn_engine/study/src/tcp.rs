@@ -17,7 +17,7 @@ use txn_engine::load::{Answers, Arrivals, Load, Times};
 use txn_engine::rules::Account;
 use txn_engine::serve::{Stats, raise_open_files};
 use txn_engine::session::Session;
-use txn_engine::{Options, Setup, generate::Shape, process_files};
+use txn_engine::{Setup, generate::Shape, process_files};
 
 use crate::cases::{Files, Setting, Tcp};
 use crate::inputs::{self, Set};
@@ -47,7 +47,7 @@ pub fn prepare(tcp: &Tcp, seed: u64) -> Result<()> {
     }
     let set = Set::new(&Files::new(Some(Shape::Accepted), tcp.state_rows), seed);
     set.prepare()?;
-    let outcome = process_files(Setup::BEST_ALL_CORES, &set.paths(), Options::default())?;
+    let outcome = process_files(Setup::BEST_ALL_CORES, &set.paths(), Session::default())?;
     let claim = Session::claim(&folder, |warning| eprintln!("txn_engine: {warning}"))?;
     Ok(outcome.books.session().dump(claim)?)
 }

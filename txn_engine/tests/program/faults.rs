@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use nix::sys::signal::Signal;
 use tempfile::TempDir;
 use txn_engine::session::Session;
-use txn_engine::{Options, Setup, process_files};
+use txn_engine::{Setup, process_files};
 
 use crate::{Folder, PAYMENTS, Server, txn_engine};
 
@@ -90,8 +90,7 @@ impl Run {
         let folder = Folder::with("payments.csv", PAYMENTS);
         folder.write("more.csv", MORE);
         let after = |name: &str, session: Session| {
-            let options = Options { session, ..Options::default() };
-            process_files(Setup::SYNC, &[folder.path(name)], options).expect("the file can be read").books.session()
+            process_files(Setup::SYNC, &[folder.path(name)], session).expect("the file can be read").books.session()
         };
         let before = after("payments.csv", Session::default());
         if goes_on {
