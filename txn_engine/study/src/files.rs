@@ -1,5 +1,6 @@
 //! Files through an engine: one pass in a process of its own, which is checked before it counts.
 
+use std::hint::black_box;
 use std::path::Path;
 use std::thread;
 
@@ -8,13 +9,14 @@ use study_kit::price;
 use study_kit::probe::stay_here;
 use study_kit::usage::{kib, peak_rss_kib};
 use study_kit::{Metrics, Observation, Span, TestCase};
-use txn_engine::process::process_costly;
+use txn_engine::input::Input;
+use txn_engine::process::{process_costly, read_entries};
 use txn_engine::{Outcome, Session, Setup, process_files};
 
 use crate::cases::{ENGINES, Files, MIRRORS, Setting};
-use crate::costly::{self, toil};
 use crate::inputs::{self, Expected, Set};
 use crate::mirror::{self, Ready};
+use crate::prices::toil;
 
 /// Memory of the process before its first transaction, by which the memory per transaction is reduced.
 const BASE_BYTES: f64 = 10e6;
@@ -65,11 +67,11 @@ enum Engine {
     Count(Count),
 }
 
-/// How many records a file has, with so many steps of arithmetic each where a reader has them.
+/// How many records a file has, with so many steps of arithmetic each.
 type Count = fn(&Path, u32) -> Result<u64>;
 
 /// What reads a file and applies nothing.
-const COUNTS: [(&str, Count); 2] = [("csv_scan", |path, _| csv_scan(path)), ("reader", costly::count)];
+const COUNTS: [(&str, Count); 2] = [("csv_scan", |path, _| csv_scan(path)), ("reader", reader)];
 
 impl Engine {
     fn of(arm: &str) -> Result<Self> {
@@ -107,11 +109,10 @@ impl Bench {
         let paths = self.set.paths();
         Ok(match &self.engine {
             Engine::Count(count) => Answer::Records(count(&paths[0], self.steps.unwrap_or(0))?),
-            Engine::Ours(setup) if let Some(steps) = self.steps => {
-                let done = process_costly(*setup, &paths, Session::default(), move || toil(steps))?;
-                Answer::Accounts(Box::new(done))
-            }
-            Engine::Ours(setup) => Answer::Accounts(Box::new(process_files(*setup, &paths, Session::default())?)),
+            Engine::Ours(setup) => Answer::Accounts(Box::new(match self.steps {
+                Some(steps) => process_costly(*setup, &paths, Session::default(), move || toil(steps)),
+                None => process_files(*setup, &paths, Session::default()),
+            }?)),
             Engine::Published(mirror) if self.whole_test => {
                 // The test harness runs it on a thread of its own, too.
                 mirror::joined(thread::scope(|scope| scope.spawn(|| self.whole_test(mirror)).join()))?
@@ -169,6 +170,18 @@ fn put_outcome(metrics: &mut Metrics, outcome: &Outcome) {
     ]);
     metrics.put("stored_transaction_bytes", peak.map(|peak| (peak * 1024.0 - BASE_BYTES) / stored));
     metrics.put("threads_count", outcome.threads.map(|threads| threads as f64));
+}
+
+/// Counts the rows of a file by our reader alone.
+fn reader(path: &Path, steps: u32) -> Result<u64> {
+    let mut rows = 0;
+    let count = |entry| {
+        black_box(entry);
+        rows += 1;
+        true
+    };
+    read_entries(Input::open(path)?, Setup::SYNC.reading, || toil(steps), count)?;
+    Ok(rows)
 }
 
 /// Counts the records of a file as csv's byte-record reader sees them, header not included.

@@ -8,7 +8,6 @@ use study_kit::{Observation, Scenario, Study, TestCase, price};
 mod cases;
 mod channel;
 mod clients;
-mod costly;
 mod files;
 mod inputs;
 mod mirror;

@@ -13,8 +13,6 @@ use study_kit::price::{self, Arm, Table};
 use tokio::runtime::{Builder, Runtime};
 use txn_engine::row::{Entry, Kind, Row};
 
-use crate::costly::toil;
-
 /// A row in every message.
 pub const MESSAGE_1: Table = &messages::<Entry>();
 /// The same between ends that work, as those of a pipeline do.
@@ -45,31 +43,10 @@ pub const BOXED_POLL: Table = &[
         price::observe(|count| check((1..=count).map(&reader).sum(), count))
     }),
     ("boxed_future", || {
-        let (runtime, reader) = (current_thread()?, black_box(Box::new(Ready) as Box<dyn Reader>));
-        price::observe(|count| {
-            let sum = runtime.block_on(async {
-                let mut sum = 0;
-                for number in 1..=count {
-                    sum += reader.read(number).await;
-                }
-                sum
-            });
-            check(sum, count)
-        })
+        let reader = black_box(Box::new(Ready) as Box<dyn Reader>);
+        awaited(|number| reader.read(number))
     }),
-    ("future", || {
-        let runtime = current_thread()?;
-        price::observe(|count| {
-            let sum = runtime.block_on(async {
-                let mut sum = 0;
-                for number in 1..=count {
-                    sum += ready(number).await;
-                }
-                sum
-            });
-            check(sum, count)
-        })
-    }),
+    ("future", || awaited(ready)),
 ];
 
 /// What is sent: all that it holds has the same number.
@@ -273,6 +250,21 @@ fn starts(mut start: impl FnMut(u64) -> Result<u64>) -> Result<Observation> {
     })
 }
 
+/// What it takes to await what `read` gives, on one thread.
+fn awaited<F: Future<Output = u64>>(read: impl Fn(u64) -> F) -> Result<Observation> {
+    let runtime = current_thread()?;
+    price::observe(|count| {
+        let sum = runtime.block_on(async {
+            let mut sum = 0;
+            for number in 1..=count {
+                sum += read(number).await;
+            }
+            sum
+        });
+        check(sum, count)
+    })
+}
+
 /// A trait as `async_trait` writes it.
 trait Reader {
     fn read(&self, number: u64) -> Pin<Box<dyn Future<Output = u64> + Send + '_>>;
@@ -297,6 +289,16 @@ fn current_thread() -> io::Result<Runtime> {
 
 fn multi_thread() -> io::Result<Runtime> {
     Builder::new_multi_thread().build()
+}
+
+/// So many steps that wait for each other: work, not time, so that a thread that lost its processor has as much of it to do.
+#[inline]
+pub fn toil(steps: u32) {
+    let mut state = black_box(1_u64);
+    for _ in 0..steps {
+        state = (state ^ (state >> 32)).wrapping_mul(6_364_136_223_846_793_005);
+    }
+    black_box(state);
 }
 
 #[cfg(test)]
