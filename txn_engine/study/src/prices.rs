@@ -21,7 +21,7 @@ pub const MESSAGE_1_WORKING: Table = &[
     ("sender_alone", || {
         passes::<Worked>(|count| Ok((1..=count).map(|number| black_box(Worked::new(number)).0.line).sum()))
     }),
-    ("flume_unbounded", through_flume_unbounded::<Worked>),
+    ("flume_unbounded", || through_flume(flume::unbounded::<Worked>)),
     ("flume_blocking_current", || from_blocking::<Worked>(&current_thread()?)),
 ];
 pub const MESSAGE_256: Table = &messages::<Batch<256>>();
@@ -114,20 +114,15 @@ const fn messages<M: Message>() -> [Arm; 8] {
     [
         ("call", || passes::<M>(|count| Ok((1..=count).map(|number| take(M::new(number))).sum()))),
         ("std_mpsc", || {
-            passes::<M>(|count| {
-                let (sender, receiver) = mpsc::sync_channel(M::BOUND);
-                on_threads(count, move |message: M| sender.send(message).is_ok(), receiver.into_iter())
+            on_threads(|| {
+                let (sender, receiver) = mpsc::sync_channel::<M>(M::BOUND);
+                (move |message| sender.send(message).is_ok(), receiver)
             })
         }),
-        ("flume", || {
-            passes::<M>(|count| {
-                let (sender, receiver) = flume::bounded(M::BOUND);
-                on_threads(count, move |message: M| sender.send(message).is_ok(), receiver.into_iter())
-            })
-        }),
-        ("flume_unbounded", through_flume_unbounded::<M>),
+        ("flume", || through_flume(|| flume::bounded::<M>(M::BOUND))),
+        ("flume_unbounded", || through_flume(flume::unbounded::<M>)),
         ("tokio_mpsc", || through_tokio::<M>(&multi_thread()?)),
-        ("flume_async", || through_flume::<M>(&multi_thread()?)),
+        ("flume_async", || through_flume_async::<M>(&multi_thread()?)),
         ("flume_blocking_current", || from_blocking::<M>(&current_thread()?)),
         ("tokio_mpsc_current", || through_tokio::<M>(&current_thread()?)),
     ]
@@ -155,24 +150,25 @@ fn take<M: Message>(message: M) -> u64 {
 }
 
 /// One thread sends, this one receives.
-fn on_threads<M: Message>(
-    count: u64,
-    send: impl Fn(M) -> bool + Send,
-    received: impl Iterator<Item = M>,
-) -> Result<u64> {
-    thread::scope(|scope| {
-        // It drops the sender in the end, which is the end of what is received.
-        let sending = scope.spawn(move || (1..=count).all(|number| send(M::new(number))));
-        let sum = received.map(take).sum();
-        ensure!(sending.join().map_err(|_| anyhow!("the sender panicked"))?, "the channel was closed");
-        Ok(sum)
+fn on_threads<M: Message, S: Fn(M) -> bool + Send, R: IntoIterator<Item = M>>(
+    channel: impl Fn() -> (S, R),
+) -> Result<Observation> {
+    passes::<M>(|count| {
+        let (send, received) = channel();
+        thread::scope(|scope| {
+            // It drops the sender in the end, which is the end of what is received.
+            let sending = scope.spawn(move || (1..=count).all(|number| send(M::new(number))));
+            let sum = received.into_iter().map(take).sum();
+            ensure!(sending.join().map_err(|_| anyhow!("the sender panicked"))?, "the channel was closed");
+            Ok(sum)
+        })
     })
 }
 
-fn through_flume_unbounded<M: Message>() -> Result<Observation> {
-    passes::<M>(|count| {
-        let (sender, receiver) = flume::unbounded();
-        on_threads(count, move |message: M| sender.send(message).is_ok(), receiver.into_iter())
+fn through_flume<M: Message>(channel: impl Fn() -> (flume::Sender<M>, flume::Receiver<M>)) -> Result<Observation> {
+    on_threads(|| {
+        let (sender, receiver) = channel();
+        (move |message| sender.send(message).is_ok(), receiver)
     })
 }
 
@@ -196,7 +192,7 @@ fn through_tokio<M: Message>(runtime: &Runtime) -> Result<Observation> {
     })
 }
 
-fn through_flume<M: Message>(runtime: &Runtime) -> Result<Observation> {
+fn through_flume_async<M: Message>(runtime: &Runtime) -> Result<Observation> {
     passes::<M>(|count| {
         let (sender, receiver) = flume::bounded(M::BOUND);
         let sending = async move {
