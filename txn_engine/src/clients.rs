@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
+use crate::accounts;
 use crate::books::Books as _;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::load::Script;
 use crate::row::Row;
 use crate::serve::Stats;
-use crate::{accounts, limits};
 
 /// What a client is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,8 @@ fn threads(gate: &Arc<Gate>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
             // Those that are there must not wait for ever.
             gate.open();
             clients.iter().for_each(unpark);
-            limits::no_thread(rows.len(), clients.len(), &error)
+            let reason = format!("after {} the system says: {error}", clients.len());
+            Error::Threads { threads: rows.len(), reason }
         });
         clients.push(started?);
     }

@@ -121,11 +121,9 @@ pub enum Error {
     Runtime(#[source] io::Error),
     /// cannot start a thread
     Thread(#[source] io::Error),
-    /// cannot listen on {address}: choose another with --addr
+    /// cannot listen on {address}: choose another with --addr, a host and a port, as localhost:8820
     Listen { address: String, source: io::Error },
-    /// cannot find {address}: give a host and a port, as localhost:8820
-    Resolve { address: String, source: io::Error },
-    /// cannot connect to {address}: is the server up?
+    /// cannot connect to {address}: is the server up? (--addr is a host and a port, as localhost:8820)
     Connect { address: String, source: io::Error },
     /// cannot open {clients} connections: {most} are the most here (ulimit -n)
     TooManyClients { clients: usize, most: usize },

@@ -21,8 +21,6 @@
 //! [`clients`] is the same question without sockets, as the document asks it.
 
 pub mod accounts;
-#[cfg(feature = "tcp")]
-mod address;
 pub mod amount;
 #[cfg(feature = "cli")]
 mod arguments;

@@ -5,7 +5,7 @@
 //! any number of connections. Every connection is a client of its own, with transaction ids of its own.
 
 use std::io::{self, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,6 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::address::first_of;
 #[cfg(feature = "cli")]
 use crate::arguments::{clients, rate, seconds};
 use crate::error::{Error, joined};
@@ -202,8 +201,17 @@ fn open_all(
     receiver: &mut Receiver,
 ) -> Result<(), Error> {
     // The first says whether there is anybody at all; later ones may be refused.
-    let first = first_of(&load.address, |address| Ok((address, open(load, address, 0)?)))?;
-    let (address, first) = first.map_err(|source| Error::Connect { address: load.address.clone(), source })?;
+    let connect = || {
+        let mut tried = Err(io::Error::other("it has no address"));
+        for address in load.address.to_socket_addrs()? {
+            tried = open(load, address, 0).map(|stream| (address, stream));
+            if tried.is_ok() {
+                break;
+            }
+        }
+        tried
+    };
+    let (address, first) = connect().map_err(|source| Error::Connect { address: load.address.clone(), source })?;
     let mut first = Some(first);
     let mut line = Vec::new();
     let mut patience = load.patience;

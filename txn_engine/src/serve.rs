@@ -65,9 +65,6 @@ pub struct Options {
     /// Threads of the mode pool
     #[cfg_attr(feature = "cli", arg(long, default_value_t = 64, value_name = "THREADS"))]
     pub pool: usize,
-    /// Refuse more connections at once than this; the machine's limits hold besides
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
-    pub most_connections: Option<usize>,
     /// Seconds after which a connection is closed that sends nothing, or does not take its answers; 0 for never
     #[cfg_attr(feature = "cli", arg(long, default_value = "300", value_name = "SECONDS", value_parser = seconds))]
     pub idle: Duration,
@@ -76,12 +73,13 @@ pub struct Options {
 impl Options {
     /// How many connections there may be at once, and what stands against more.
     fn most(&self) -> (usize, &'static str) {
-        let files = (limits::most_files(), "no more files can be opened (ulimit -n)");
-        let threads = limits::most_threads().filter(|_| self.mode == Mode::Threads);
-        let threads = threads.map(|most| (most, "no more threads can be started (vm.max_map_count)"));
-        let asked = self.most_connections;
-        let asked = asked.map(|most| (most, "there are as many connections as allowed (--most-connections)"));
-        threads.into_iter().chain(asked).fold(files, |least, next| if next.0 < least.0 { next } else { least })
+        let files = limits::most_files();
+        match limits::most_threads() {
+            Some(threads) if self.mode == Mode::Threads && threads < files => {
+                (threads, "no more threads can be started (vm.max_map_count)")
+            }
+            _ => (files, "no more files can be opened (ulimit -n)"),
+        }
     }
 }
 

@@ -4,10 +4,8 @@ use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 use anyhow::{Context, Error, anyhow, bail};
-use indicatif::ProgressBar;
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -70,12 +68,7 @@ pub(super) fn serve(args: &ServeArgs) -> Result<bool, Error> {
 
 pub(super) fn load(args: &LoadArgs) -> Result<bool, Error> {
     let load = &args.load;
-    let progress = ProgressBar::new_spinner().with_message("connecting");
-    progress.enable_steady_tick(Duration::from_millis(200));
-    let length_s = (load.warm_up + load.duration).as_secs_f64();
-    let answers = load.run(|| progress.set_message(format!("sending for {length_s} s")));
-    progress.finish_and_clear();
-    let answers = answers?;
+    let answers = load.run(|| ())?;
     let mut line = json!(answers);
     line["clients"] = load.clients.into();
     line["rate_per_s"] = load.rate.into();

@@ -5,9 +5,8 @@ use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use socket2::SockRef;
 
-use crate::address::first_of;
 use crate::error::Error;
 
 /// Connections that wait to be accepted; the kernel's own limit (`net.core.somaxconn`) holds besides.
@@ -18,18 +17,15 @@ pub(super) const SHORTAGE_PAUSE: Duration = Duration::from_millis(20);
 
 /// A socket that listens at the first address of `HOST:PORT` that can be had, and that address.
 pub(super) fn listen(address: &str) -> Result<(TcpListener, SocketAddr), Error> {
-    let listening = first_of(address, |address| {
-        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-        // A server that was just stopped leaves connections behind that would block the port for a minute.
-        socket.set_reuse_address(true)?;
-        socket.bind(&address.into())?;
-        socket.listen(BACKLOG)?;
-        socket.set_nonblocking(true)?;
-        let listener = TcpListener::from(socket);
+    let listen = || {
+        let listener = TcpListener::bind(address)?;
+        // Again, for a longer queue than std's.
+        SockRef::from(&listener).listen(BACKLOG)?;
+        listener.set_nonblocking(true)?;
         let local = listener.local_addr()?;
         Ok((listener, local))
-    })?;
-    listening.map_err(|source| Error::Listen { address: address.to_owned(), source })
+    };
+    listen().map_err(|source| Error::Listen { address: address.to_owned(), source })
 }
 
 /// Says why, and closes.
