@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Neg;
 
+use serde::{Deserialize, Serialize};
+
 /// Units per whole: four decimals.
 pub(crate) const SCALE: i64 = 10_000;
 pub(crate) const DECIMALS: usize = 4;
@@ -10,7 +12,7 @@ pub(crate) const DECIMALS: usize = 4;
 const SAFE_DIGITS: usize = 12;
 
 /// An amount of money in ten-thousandths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct Amount(pub i64);
 
 impl Amount {

@@ -53,7 +53,7 @@ pub fn prepare(tcp: &Tcp, seed: u64) -> Result<()> {
 }
 
 fn state(tcp: &Tcp, seed: u64) -> Option<PathBuf> {
-    (tcp.state_rows > 0).then(|| data::folder(inputs::STUDY).join(format!("state-{}-s{seed}", tcp.state_rows)))
+    (tcp.state_rows > 0).then(|| data::folder(inputs::STUDY).join(format!("state-v2-{}-s{seed}", tcp.state_rows)))
 }
 
 /// One server, one load. The arm is the mode of the server.
