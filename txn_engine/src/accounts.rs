@@ -5,9 +5,6 @@ use std::io::{self, Write};
 use crate::rules::Account;
 
 /// Writes the header and one line per account, `client,available,held,total,locked`, in the order given; amounts with four decimals.
-///
-/// # Errors
-/// Those of `out`.
 pub fn write_csv(accounts: &[(u16, Account)], mut out: impl Write) -> io::Result<()> {
     out.write_all(b"client,available,held,total,locked\n")?;
     for (client, account) in accounts {
@@ -17,7 +14,6 @@ pub fn write_csv(accounts: &[(u16, Account)], mut out: impl Write) -> io::Result
     out.flush()
 }
 
-/// The same in memory.
 pub fn to_csv(accounts: &[(u16, Account)]) -> Vec<u8> {
     let mut csv = Vec::new();
     // Writing to a vector cannot fail.

@@ -50,9 +50,6 @@ pub struct Pass {
 }
 
 /// Lets so many clients each apply their rows to one engine.
-///
-/// # Errors
-/// If the runtime or a thread cannot be started.
 pub fn run(spawn: Spawn, clients: usize, rows_each: usize, seed: u64) -> Result<Pass, Error> {
     let rows_of = |client| {
         let mut script = Script::new(seed, client, clients, 1);

@@ -23,7 +23,6 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that goes on where `session` ended.
     pub fn resume(session: Session) -> Self {
         Engine {
             accounts: session.accounts.into_iter().collect(),
@@ -31,10 +30,7 @@ impl Engine {
         }
     }
 
-    /// Applies one row.
-    ///
-    /// # Errors
-    /// The reason why the row is rejected; nothing has changed then.
+    /// Applies one row, or says why it is rejected; nothing has changed then.
     pub fn process(&self, row: &Row) -> Result<(), ErrorKind> {
         if row.kind.needs_amount() { self.move_money(row) } else { self.contest(row) }
     }

@@ -42,9 +42,6 @@ pub(crate) const AMOUNT_UNITS: i64 = 1_000_000_000;
 const CENT_UNITS: i64 = 100;
 
 /// Writes a header and `rows` rows. Fewer rows of the same seed are a prefix of more.
-///
-/// # Errors
-/// Those of `out`.
 pub fn write(shape: &Shape, rows: u64, seed: u64, mut out: impl Write) -> io::Result<()> {
     writeln!(out, "type,client,tx,amount")?;
     (0..rows).zip(self::rows(shape, seed)).try_for_each(|(_, row)| row.write(&mut out))?;

@@ -41,7 +41,6 @@ pub enum Arrivals {
     Constant,
 }
 
-/// What is asked of the server.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Load {
@@ -74,7 +73,6 @@ pub struct Load {
     pub patience: Duration,
 }
 
-/// What came of it.
 #[derive(Debug, Serialize)]
 pub struct Answers {
     /// Rows that counted.
@@ -125,16 +123,12 @@ pub fn quantile_ms(times: &Times, share: f64) -> f64 {
 }
 
 impl Load {
-    /// What the client of that number sends.
     pub fn script(&self, client: usize) -> Script {
         Script::new(self.seed, client, self.clients, self.first_tx)
     }
 
     /// Puts the load on the server. Calls `tell` when every connection has had its first answer or will have none, and when all answers are
     /// there or overdue; the connections are still open then.
-    ///
-    /// # Errors
-    /// If nothing listens at the address, or this machine cannot hold so many connections.
     pub fn run(&self, mut tell: impl FnMut()) -> Result<Answers, Error> {
         let most = limits::most_files().min(MOST_CLIENTS);
         if self.clients > most {

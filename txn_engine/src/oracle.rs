@@ -1,11 +1,7 @@
 //! A second, naive implementation of the engine: it says what the right answer is.
 //!
-//! It shares no code with the engine: one map of accounts, one map of transactions, lines cut from a byte slice that is held
-//! whole in memory, decimals parsed as text and kept in 128 bits, errors as plain names. Nothing here is fast. The tests compare
-//! every engine with it, byte for byte.
-//!
-//! Each rule has a name, which stands where the rule is kept, and a hidden constructor breaks one of them: the tests prove with these
-//! mutants that their generated files would catch the same bug in an engine.
+//! It shares no code with the engine, and nothing here is fast. Each rule has a name, which stands where the rule is kept, and a constructor
+//! breaks one of them: the tests prove with these mutants that their generated files would catch the same bug in an engine.
 
 mod fields;
 
@@ -16,7 +12,6 @@ use std::rc::Rc;
 
 use fields::{Row, Type};
 
-/// How many row errors an answer lists one by one.
 const FIRST_ERRORS: usize = 20;
 
 /// What a correct engine answers to an input.
@@ -24,7 +19,6 @@ const FIRST_ERRORS: usize = 20;
 pub struct Answer {
     /// The accounts as CSV with a header, sorted by client, four decimals.
     pub accounts_csv: Vec<u8>,
-    /// How many rows were accepted.
     pub accepted: u64,
     /// How many rows were rejected, by the name of the error; names that did not occur are absent.
     pub errors: BTreeMap<&'static str, u64>,
@@ -81,10 +75,6 @@ pub struct Oracle {
 }
 
 /// The answer to a single input, or the one-line reason why it cannot be read as transactions at all.
-///
-/// # Errors
-///
-/// The input has no header, or its header lacks or repeats a needed column or is longer than 64 KiB.
 pub fn process(input: &[u8]) -> Result<Answer, String> {
     let mut oracle = Oracle::default();
     oracle.feed(input)?;
@@ -93,8 +83,6 @@ pub fn process(input: &[u8]) -> Result<Answer, String> {
 
 impl Oracle {
     /// An engine that keeps every rule but one: a mutant that the files of the tests must expose.
-    ///
-    /// An engine with the same bug then differs from the true oracle on the same files.
     pub fn that_breaks(rule: &'static str) -> Self {
         Self { rules: Rules { broken: Some(rule), asked: None }, ..Self::default() }
     }
@@ -139,7 +127,6 @@ impl Oracle {
         columns.map(drop).ok_or_else(|| "the input is empty: a header is needed".to_owned())
     }
 
-    /// The answer to everything that was fed.
     pub fn finish(self) -> Answer {
         let mut text = String::from("client,available,held,total,locked\n");
         for (client, account) in &self.accounts {
@@ -204,7 +191,6 @@ impl Oracle {
         Ok(())
     }
 
-    /// Dispute, resolve or chargeback.
     fn contest(&mut self, row: &Row) -> Result<(), ErrorName> {
         let rules = self.rules.clone();
         let broken = |rule| rules.broken(rule);

@@ -21,10 +21,7 @@ impl Columns {
     /// Those of a line without a header.
     pub const IN_ORDER: Columns = Columns([0, 1, 2, 3]);
 
-    /// Finds the columns in the header line of the file called `name`.
-    ///
-    /// # Errors
-    /// If a needed column is missing or occurs twice.
+    /// Finds the columns in the header line of the file called `name`; none may be missing or occur twice.
     pub fn from_header(line: &[u8], name: &str) -> Result<Self, Error> {
         let mut splitter = Splitter::new(usize::MAX);
         let terminated = [line, b"\n"].concat();
@@ -157,7 +154,6 @@ pub struct Parser {
 }
 
 impl Parser {
-    /// A parser of lines with these columns.
     pub fn new(columns: Columns, reading: Reading) -> Self {
         Parser { columns, reading, splitter: Splitter::new(columns.needed()) }
     }

@@ -22,11 +22,8 @@ mod workers;
 /// What a run came to.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The accounts and transactions.
     pub books: Arc<dyn Books>,
-    /// Rows that could not be read or were rejected.
     pub errors: ErrorLog,
-    /// Rows that were applied.
     pub accepted: u64,
     /// Messages that went through a channel.
     pub messages: u64,
@@ -35,7 +32,6 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The accounts as [`accounts::write_csv`] writes them.
     pub fn accounts_csv(&self) -> Vec<u8> {
         accounts::to_csv(&self.books.accounts())
     }
@@ -46,9 +42,7 @@ impl Outcome {
 /// One file is applied in its order. Several are applied as the runner does it: on one core and on all cores one after another, by all
 /// others at the same time, so that the answer is defined only if the files share no client and no transaction id.
 ///
-/// # Errors
-/// If a file cannot be read or its header is not usable, or a thread dies. Row errors are not errors of the run; they are counted in the
-/// outcome.
+/// Fails if a file cannot be read or its header is not usable, or a thread dies. Row errors are counted in the outcome.
 pub fn process_files(setup: Setup, paths: &[PathBuf], session: Session) -> Result<Outcome, Error> {
     process_costly(setup, paths, session, || ())
 }

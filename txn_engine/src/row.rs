@@ -9,9 +9,7 @@ use crate::error::ErrorKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Kind {
-    /// Money comes in.
     Deposit,
-    /// Money goes out.
     Withdrawal,
     /// The client contests an accepted transaction: its amount is held.
     Dispute,
@@ -64,7 +62,6 @@ const SMALL: u128 = u128::from_ne_bytes([0x20; 16]);
 #[derive(Clone, Copy)]
 struct Name {
     word: u128,
-    /// The bytes that count.
     mask: u128,
     len: usize,
     kind: Kind,
@@ -93,19 +90,13 @@ static NAMES: [Name; 16] = {
 pub struct Row {
     /// The amount of a deposit or withdrawal; absent if its field is empty, and in the other kinds.
     pub amount: Option<Amount>,
-    /// Transaction id.
     pub tx: u32,
-    /// Client id.
     pub client: u16,
-    /// What is asked for.
     pub kind: Kind,
 }
 
 impl Row {
     /// Writes the row as a line with its line break.
-    ///
-    /// # Errors
-    /// Those of `out`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let Row { kind, client, tx, .. } = self;
         match self.amount {

@@ -1,11 +1,9 @@
 //! A server: lines of CSV over TCP, each answered with `ok` or the typed error.
 //!
-//! One engine, one way to read a row and one conversation for all modes; what differs is who waits for the bytes of a connection: a
-//! thread of its own, one of a fixed pool, or a task of tokio. Each line is `type,client,tx,amount`; a header line as the first one is
-//! welcome, so that a file can be sent as it is. `stats` is answered with what the server has spent so far, as JSON.
+//! One engine and one conversation for all modes; what differs is who waits for the bytes of a connection. Each line is
+//! `type,client,tx,amount`; a header as the first one is welcome; `stats` is answered with what the server has spent so far, as JSON.
 //!
-//! `ok` says that the row is applied in memory. Nothing is durable before [`Server::drain`] has given the state and the caller has dumped
-//! it: a server that dies takes all rows since its start with it, those that were answered too.
+//! `ok` says that the row is applied in memory. Nothing is durable before [`Server::drain`] has given the state and the caller has dumped it.
 
 use std::net::{Shutdown, SocketAddr};
 use std::sync::Arc;
@@ -92,9 +90,6 @@ pub struct Server {
 
 impl Server {
     /// Starts to serve `session`.
-    ///
-    /// # Errors
-    /// If the address cannot be listened on, or a thread or the runtime cannot be started.
     pub fn start(options: &Options, session: Session) -> Result<Self, Error> {
         let (listener, address) = listen::listen(&options.address)?;
         let engine = (options.mode != Mode::Null).then(|| Engine::resume(session));
@@ -113,12 +108,10 @@ impl Server {
         Ok(Server { address, shared, stop: front })
     }
 
-    /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What it has done and spent so far.
     pub fn stats(&self) -> Stats {
         self.shared.stats()
     }

@@ -24,9 +24,7 @@ const DRAFT: &str = "session.json.new";
 /// Accounts and accepted transactions, each sorted by id.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Session {
-    /// Accounts by client.
     pub accounts: Vec<(u16, Account)>,
-    /// Accepted deposits and withdrawals by id.
     pub transactions: Vec<(u32, StoredTx)>,
 }
 
@@ -42,10 +40,7 @@ struct Dump<'a> {
 
 impl Session {
     /// Claims the folder `dir`, which is created if absent, for a dump, before there is a session that would be lost. `warn` is told what
-    /// its file system cannot do.
-    ///
-    /// # Errors
-    /// If another process has claimed it, it cannot be written to, or it holds a `session.json` that is not ours.
+    /// its file system cannot do. Fails if another process has it, it cannot be written to, or its `session.json` is not ours.
     pub fn claim(dir: &Path, warn: fn(Error)) -> Result<Claim, Error> {
         let claim = Claim::of(dir, warn)?;
         expect_ours(dir)?;
@@ -54,8 +49,7 @@ impl Session {
 
     /// Writes the session to the claimed folder, in place of the session that stands there.
     ///
-    /// # Errors
-    /// [`Error::SyncDump`] if the new session stands but may not outlast a power cut. All others leave what stood there as it was.
+    /// Fails with [`Error::SyncDump`] if the new session stands but may not outlast a power cut. All others leave what stood there as it was.
     pub fn dump(&self, claim: Claim) -> Result<(), Error> {
         let claim = claim.renewed()?;
         let dir = claim.path.as_path();
@@ -91,9 +85,6 @@ impl Session {
     }
 
     /// Reads the session that stands in the folder `dir`, whoever has claimed it.
-    ///
-    /// # Errors
-    /// If it is missing, damaged, foreign or of another version.
     pub fn read(dir: &Path) -> Result<Self, Error> {
         let path = dir.join(FILE);
         let text = fs::read(&path).map_err(|source| Error::ReadDump { path: path.clone(), source })?;

@@ -51,12 +51,9 @@ impl Setup {
     pub const SYNC: Setup = Setup { runner: Runner::ThreadPerFile, batch: 1, reading: Reading::Bytes };
     /// The design of the published async engine: a blocking reader, a message per row, a task that applies, on a current-thread runtime.
     pub const ASYNC: Setup = Setup { runner: Runner::CurrentThread, ..Setup::SYNC };
-    /// The fastest on one core.
     pub const BEST_ONE_CORE: Setup = Setup { runner: Runner::OneCore, reading: Reading::Windows, ..Setup::SYNC };
-    /// The fastest on all cores.
     pub const BEST_ALL_CORES: Setup = Setup { runner: Runner::AllCores, ..Setup::BEST_ONE_CORE };
 
-    /// Those that have a name on the command line.
     pub const NAMED: [(&'static str, Setup); 4] = [
         ("sync", Setup::SYNC),
         ("async", Setup::ASYNC),

@@ -1,8 +1,7 @@
 //! What to ship: blocks are read in parallel and applied in the order of the file.
 //!
-//! Reading a row costs more than applying it and depends on nothing before it, so it is spread over the cores. Applying stays
-//! in order, done by whichever worker holds the next block while the others go on reading. So the answer is the sequential one on any
-//! input, also where files share transaction ids or one client has most of the rows, and there is nothing to detect or to fall back to.
+//! Reading a row costs more than applying it, so it is spread over the cores. Applying is done by whichever worker holds the next block while the
+//! others go on reading: the answer is the sequential one on any input.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -45,7 +44,6 @@ pub(super) fn run(ledger: Ledger, inputs: Vec<Input>, reading: Reading, work: im
     Ok((Arc::new(books.ledger), books.tally))
 }
 
-/// Where blocks come from, in order.
 struct Source {
     input: Input,
     next: u64,
@@ -69,7 +67,6 @@ struct Books<W> {
     tally: Tally,
     /// What is added to the lines of entries, which count from the start of their block if it was read apart.
     line: u64,
-    /// What a row costs besides.
     work: W,
 }
 
