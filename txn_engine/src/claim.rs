@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// A folder that no other process can claim before this one drops it or ends.
-///
-/// The claim is a lock of the system on the folder itself. It leaves nothing behind, and keeps the processes of one machine apart.
+/// A folder that no other process of this machine can claim before this one drops it or ends: a lock of the system on the folder itself.
 pub struct Claim {
     pub(crate) path: PathBuf,
     folder: File,
@@ -66,11 +64,9 @@ fn identity(folder: &Metadata) -> (u64, u64) {
     (folder.dev(), folder.ino())
 }
 
-/// Elsewhere the path has to do.
 #[cfg(not(unix))]
 fn identity(_: &Metadata) {}
 
-/// The process that has locked `folder`, in words.
 fn holder(folder: &File) -> String {
     locked_by(folder).map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
 }
@@ -84,7 +80,6 @@ fn locked_by(folder: &File) -> Option<i32> {
     locks.iter().find(|lock| packed(lock.devmaj, lock.devmin) == device && lock.inode == number)?.pid
 }
 
-/// Elsewhere nobody tells.
 #[cfg(not(target_os = "linux"))]
 fn locked_by(_: &File) -> Option<i32> {
     None

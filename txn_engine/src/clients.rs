@@ -24,13 +24,10 @@ use crate::serve::Stats;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Spawn {
-    /// A thread of the system, with the stack that `std::thread::spawn` gives it.
     Threads,
-    /// A task of tokio.
     Tasks,
 }
 
-/// How long a pass took, and what it did.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Pass {
     /// From the first spawn to the end of the last client, in seconds.
@@ -39,13 +36,11 @@ pub struct Pass {
     pub start_s: f64,
     /// From when all were there until the last had applied its rows.
     pub work_s: f64,
-    /// Rows that were applied.
     pub accepted: u64,
     /// The first 16 hexadecimal digits of the SHA-256 of the accounts as CSV.
     pub digest: String,
     /// What the process was like when all were there.
     pub there: Stats,
-    /// What it was like at the end.
     pub end: Stats,
 }
 
@@ -125,7 +120,6 @@ fn tasks(gate: &Arc<Gate>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
         gate.open();
         go.send_replace(true);
         for client in clients {
-            // As of the threads.
             let _ = client.await;
         }
         Ok(gate.pass(start, paused, there))
@@ -151,7 +145,6 @@ impl Gate {
         *self.open.get_or_init(Instant::now)
     }
 
-    /// Applies the rows of one client.
     fn apply(&self, rows: &[Row]) {
         let accepted = rows.iter().filter(|row| self.engine.process(row).is_ok()).count() as u64;
         self.accepted.fetch_add(accepted, Ordering::SeqCst);

@@ -83,9 +83,7 @@ pub struct Answers {
     pub rejected: u64,
     /// Of these, not answered: the connection was refused, broken or silent.
     pub failed: u64,
-    /// Connections that were refused in words.
     pub refused: u64,
-    /// The first words of refusal.
     pub refusal: Option<String>,
     /// Connections that could not be made, or were closed or silent before their first answer.
     pub unserved: u64,

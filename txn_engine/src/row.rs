@@ -49,7 +49,6 @@ impl Kind {
         ((word | SMALL) & name.mask == name.word && len == name.len).then_some(name.kind)
     }
 
-    /// Whether the row's amount counts.
     pub fn needs_amount(self) -> bool {
         matches!(self, Kind::Deposit | Kind::Withdrawal)
     }
@@ -85,7 +84,6 @@ static NAMES: [Name; 16] = {
     names
 };
 
-/// A row whose fields could be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// The amount of a deposit or withdrawal; absent if its field is empty, and in the other kinds.
@@ -106,12 +104,10 @@ impl Row {
     }
 }
 
-/// What a physical line turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     /// Physical line in its file, from 1.
     pub line: u64,
-    /// A row to apply, or why it could not be read.
     pub row: Result<Row, ErrorKind>,
 }
 

@@ -1,6 +1,4 @@
-//! The rules of the engine as pure functions on one account and one stored transaction.
-//!
-//! Every engine calls these, in the same order of checks; where accounts and transactions are kept is the engine's affair.
+//! The rules of the engine on one account and one stored transaction: every engine calls these, in the same order of checks.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,11 +21,8 @@ pub struct Account {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Not contested.
     Settled,
-    /// Under dispute.
     Disputed,
-    /// Undone.
     ChargedBack,
 }
 
@@ -37,9 +32,7 @@ pub enum State {
 pub struct StoredTx {
     // Two halves, because an i64 would align the slot to 8 bytes and make it 24 bytes long.
     units: [u32; 2],
-    /// Whose it is.
     pub client: u16,
-    /// How it stands.
     pub state: State,
 }
 
@@ -54,7 +47,6 @@ impl StoredTx {
         StoredTx { units, client, state }
     }
 
-    /// What it moved: above zero for a deposit, below for a withdrawal.
     pub fn signed(&self) -> Amount {
         let bits = u64::from(self.units[0]) | u64::from(self.units[1]) << 32;
         Amount(bits.cast_signed())
@@ -80,7 +72,6 @@ impl From<StoredTx> for (u16, Amount, State) {
 }
 
 impl Account {
-    /// `available + held`.
     pub fn total(&self) -> Amount {
         // Checked whenever either changes.
         Amount(self.available.0 + self.held.0)

@@ -22,14 +22,10 @@ pub(super) fn record(times: &mut Times, time: Duration) {
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// It has had no answer yet.
     #[default]
     Unserved,
-    /// It has had one.
     Served,
-    /// It was refused in words.
     Refused,
-    /// It was served, and then broke.
     Broken,
 }
 
@@ -40,7 +36,6 @@ pub(super) struct Connection {
     fate: Mutex<Fate>,
 }
 
-/// How a connection fares.
 #[derive(Default)]
 pub(super) struct Fate {
     pub(super) state: State,
@@ -48,7 +43,6 @@ pub(super) struct Fate {
     pub(super) waiting: VecDeque<Waiting>,
 }
 
-/// A row without an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Waiting {
     pub(super) due: Instant,
@@ -60,7 +54,6 @@ impl Connection {
         self.fate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it is in this state, and waits for an answer.
     pub(super) fn waits(&self, state: State) -> bool {
         let fate = self.fate();
         fate.state == state && !fate.waiting.is_empty()

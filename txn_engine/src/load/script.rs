@@ -37,7 +37,6 @@ impl Script {
         }
     }
 
-    /// The next row.
     pub fn next_row(&mut self) -> Row {
         let draw = self.rng.random_range(0..100);
         let (kind, tx, amount) = match self.last {

@@ -19,7 +19,6 @@ pub(super) struct Sender<'a> {
     scripts: Vec<Script>,
     /// What the system did not take, of the connections of which there is something.
     unsent: BTreeMap<usize, Vec<u8>>,
-    /// Rows that count.
     pub(super) counted: u64,
     /// Of each client, with its first one.
     pub(super) rows: Vec<u32>,

@@ -27,7 +27,6 @@ pub(super) struct Shared {
 /// Accepts no more; connections that wait for a thread are closed. Those that are served go on until what is returned is dropped.
 pub(super) type Stop = Box<dyn FnOnce() -> Option<oneshot::Sender<()>> + Send>;
 
-/// Counts over all connections.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) connections: AtomicU64,
@@ -47,7 +46,6 @@ pub(super) fn up(count: &AtomicU64) {
 }
 
 impl Shared {
-    /// What was done and spent so far.
     pub(super) fn stats(&self) -> Stats {
         let Counts { connections, refused, accepted, rejected } = &self.counts;
         let so_far = [connections, refused, accepted, rejected].map(|count| count.load(Ordering::Relaxed));
@@ -60,27 +58,16 @@ impl Shared {
 /// What was done and spent so far. Values that this machine does not tell are zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
-    /// Connections that are open.
     pub open: u64,
-    /// Connections that were taken.
     pub connections: u64,
-    /// Connections that were refused.
     pub refused: u64,
-    /// Rows that were applied.
     pub accepted: u64,
-    /// Rows that were not.
     pub rejected: u64,
-    /// Processor time in the program, in seconds.
     pub user_s: f64,
-    /// Processor time in the kernel, in seconds.
     pub system_s: f64,
-    /// Times a thread gave the processor up.
     pub voluntary_switches: u64,
-    /// Times a thread was made to give the processor up.
     pub involuntary_switches: u64,
-    /// Resident memory, in KiB.
     pub rss_kib: u64,
-    /// Highest resident memory, in KiB.
     pub peak_rss_kib: u64,
     pub threads: u64,
     pub maps: u64,

@@ -42,19 +42,14 @@ pub const MIRRORS: [(&str, Mirror); 6] = [
 
 #[derive(Debug)]
 pub enum Setting {
-    /// Files that are processed.
     Files(Files),
-    /// So many messages through a channel that do nothing.
     Messages(u64),
     /// So many clients of one process, without sockets, all there at once.
     Clients(usize),
-    /// Connections to a server in a process of its own.
     Tcp(Tcp),
-    /// What a handoff costs.
     Price(Table),
 }
 
-/// Files that are processed.
 #[derive(Debug)]
 pub struct Files {
     /// What the rows of the one file look like; none for the three files of the published concurrency test, at once.
@@ -62,7 +57,6 @@ pub struct Files {
     pub rows: u64,
     /// Whether the span takes in writing the files and the sequential pass, as the published test's does: for mirrors only.
     pub whole_test: bool,
-    /// Whether one processor is all there is.
     pub one_core: bool,
     /// Steps of arithmetic that reading a row takes besides, and applying it, where the cost of a row is the question.
     pub steps: Option<u32>,
@@ -78,7 +72,6 @@ impl Files {
 #[derive(Debug)]
 pub struct Tcp {
     pub connections: usize,
-    /// Rows per second over all of them.
     pub rate: f64,
     /// Rows of the state that the server begins with.
     pub state_rows: u64,
@@ -133,7 +126,6 @@ const fn three_files(name: &'static str, build: &'static str, rows: u64) -> Plac
     Place(name, build, Setting::Files(Files::new(None, rows)))
 }
 
-/// The published test of three files as a whole.
 const fn whole_test(name: &'static str, rows: u64) -> Place {
     Place(name, "dev", Setting::Files(Files { whole_test: true, ..Files::new(None, rows) }))
 }
@@ -146,7 +138,6 @@ const fn price(name: &'static str, arms: Table) -> Place {
     place(name, Setting::Price(arms))
 }
 
-/// Connections and rows per second over all of them.
 const fn tcp(name: &'static str, connections: usize, rate: f64) -> Place {
     place(name, Setting::Tcp(Tcp { connections, rate, state_rows: 0 }))
 }

@@ -21,7 +21,6 @@ use crate::prices::toil;
 /// Memory of the process before its first transaction, by which the memory per transaction is reduced.
 const BASE_BYTES: f64 = 10e6;
 
-/// One pass in a process of its own.
 pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observation> {
     let bench = Bench::new(case, files)?;
     if files.one_core {
@@ -57,7 +56,6 @@ enum Answer {
     Published(Box<mirror::Done>),
     /// Of the whole published test, after its engines are gone: the accounts as printed.
     Tested(Vec<u8>, mirror::Counts),
-    /// Records seen.
     Records(u64),
 }
 
@@ -70,7 +68,6 @@ enum Engine {
 /// How many records a file has, with so many steps of arithmetic each.
 type Count = fn(&Path, u32) -> Result<u64>;
 
-/// What reads a file and applies nothing.
 const COUNTS: [(&str, Count); 2] = [("csv_scan", |path, _| csv_scan(path)), ("reader", reader)];
 
 impl Engine {

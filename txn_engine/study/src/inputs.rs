@@ -18,7 +18,6 @@ use txn_engine::oracle::Oracle;
 use crate::cases::Files;
 use crate::mirror;
 
-/// The study, by the name of its crate.
 pub const STUDY: &str = "txn_engine";
 
 /// Part of every file name: a generator or oracle that changes must not meet the files of the one before.
@@ -36,10 +35,8 @@ pub struct Set {
     expected: PathBuf,
 }
 
-/// What must come of an input, by the oracle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expected {
-    /// Fingerprint of the accounts as printed.
     pub digest: String,
     pub accepted: u64,
     /// Row errors by kind; kinds that do not occur are absent.
@@ -122,7 +119,6 @@ impl Set {
         written.collect()
     }
 
-    /// What must come of the files, if they were prepared.
     pub fn expected(&self) -> Result<Expected> {
         let read = || -> io::Result<_> { Ok(serde_json::from_str(&fs::read_to_string(&self.expected)?)?) };
         read().with_context(|| format!("cannot read {}", self.expected.display()))

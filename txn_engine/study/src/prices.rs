@@ -51,9 +51,7 @@ pub const BOXED_POLL: Table = &[
 
 /// What is sent: all that it holds has the same number.
 trait Message: Send + 'static {
-    /// Rows in it.
     const ROWS: u64;
-    /// How many a channel holds.
     const BOUND: usize;
 
     fn new(number: u64) -> Self;

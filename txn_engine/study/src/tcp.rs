@@ -24,7 +24,6 @@ use crate::inputs::{self, Set};
 
 /// Rows that count are sent for so long.
 const WINDOW: Duration = Duration::from_millis(500);
-/// Before the window.
 const WARM_UP: Duration = Duration::from_millis(300);
 /// Answers that do not come within this have failed, and so have connections.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -36,7 +35,6 @@ const FIRST_TX: u32 = 2_000_000_000;
 const MOST_FAILED: f64 = 0.001;
 /// Stands for the time of what has failed: an hour.
 const NEVER_MS: f64 = 3_600_000.0;
-/// Files that are no connections.
 const OWN_FILES: usize = 100;
 
 /// Writes the state that `tcp` begins with, unless it is there.

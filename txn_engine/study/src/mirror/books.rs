@@ -14,7 +14,6 @@ use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use txn_engine::ErrorKind;
 use txn_engine::row::Kind;
 
-/// What became of a row.
 pub type Applied = Result<(), ErrorKind>;
 
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -191,13 +190,11 @@ impl<K: Copy + Eq + Hash + Into<u32>, V> Shards<K, V> {
         &self.0[key.into() as usize % SHARDS]
     }
 
-    /// The shard with `key` in it, for readers.
     async fn read(&self, key: K) -> Option<RwLockReadGuard<'_, HashMap<K, V>>> {
         let shard = self.shard(key).read().await;
         shard.contains_key(&key).then_some(shard)
     }
 
-    /// The shard with `key` in it, for a writer.
     async fn write(&self, key: K) -> Option<RwLockWriteGuard<'_, HashMap<K, V>>> {
         let shard = self.shard(key).write().await;
         shard.contains_key(&key).then_some(shard)
@@ -219,7 +216,6 @@ impl<K: Copy + Eq + Hash + Into<u32>, V> Shards<K, V> {
 }
 
 impl<K: Copy, V: Clone> Shards<K, V> {
-    /// All entries, while nobody works on them.
     pub fn entries(&self) -> Vec<(K, V)> {
         let of = |shard: &RwLock<HashMap<K, V>>| -> Vec<_> {
             shard.blocking_read().iter().map(|(&key, value)| (key, value.clone())).collect()
