@@ -1,8 +1,20 @@
-//! The output: accounts as CSV.
+//! Accounts and transactions, whoever applies rows to them; and accounts as CSV, which is the output.
 
+use std::fmt::Debug;
 use std::io::{self, Write};
 
 use crate::rules::Account;
+use crate::session::Session;
+
+/// Accounts and accepted transactions, while nobody applies rows.
+pub trait Books: Debug + Send + Sync {
+    fn accounts(&self) -> Vec<(u16, Account)>;
+    /// Bytes of the tables of accounts and transactions, from their capacity.
+    fn table_bytes(&self) -> u64;
+    fn stored_transactions(&self) -> u64;
+    /// Accounts and transactions, each sorted by id: what a later run can go on from.
+    fn session(&self) -> Session;
+}
 
 /// Writes the header and one line per account, `client,available,held,total,locked`, in the order given; amounts with four decimals.
 pub fn write_csv(accounts: &[(u16, Account)], mut out: impl Write) -> io::Result<()> {

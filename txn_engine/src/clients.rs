@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
 use crate::accounts;
-use crate::books::Books as _;
+use crate::accounts::Books as _;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::load::Script;

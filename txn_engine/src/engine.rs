@@ -5,7 +5,7 @@ use std::hash::Hash;
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry as Slot;
 
-use crate::books::Books;
+use crate::accounts::Books;
 use crate::error::ErrorKind;
 use crate::hash::IdHash;
 use crate::row::{Kind, Row};

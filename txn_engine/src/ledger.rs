@@ -1,6 +1,6 @@
 //! The single-owner engine of `best_one_core` and `best_all_cores`: the same rules without locks.
 
-use crate::books::Books;
+use crate::accounts::Books;
 use crate::error::ErrorKind;
 use crate::row::{Kind, Row};
 use crate::rules::{Account, State, StoredTx, positive_amount};

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Reading: [`input`] cuts a file into blocks of lines, [`parse`] makes [`row`]s of them, [`amount`] is money. Applying:
-//! [`rules`] decides on one account, [`engine`] shares accounts between threads, [`ledger`] owns them alone; both are [`books`].
+//! [`rules`] decides on one account, [`engine`] shares accounts between threads, [`ledger`] owns them alone.
 //! [`setup`] says how the two meet and [`process`] does it. Around them: [`session`] (dump and go on), [`generate`] (test data),
 //! [`stress`] (the published stress test) and [`cli`] (the program).
 //!
@@ -24,7 +24,6 @@ pub mod accounts;
 pub mod amount;
 #[cfg(feature = "cli")]
 mod arguments;
-pub mod books;
 mod claim;
 #[cfg(feature = "cli")]
 pub mod cli;

@@ -46,6 +46,11 @@ impl Rules {
         }
         self.broken == Some(rule)
     }
+
+    /// Fails with `result` if the rule is broken by which another check comes first.
+    fn order<T>(&self, rule: &'static str, result: Result<T, ErrorName>) -> Result<(), ErrorName> {
+        if self.broken(rule) { result.map(drop) } else { Ok(()) }
+    }
 }
 
 /// One account; the total is what is available and what is held, in ten-thousandths.
@@ -159,16 +164,12 @@ impl Oracle {
         let rules = self.rules.clone();
         let broken = |rule| rules.broken(rule);
         let is_deposit = row.kind == Type::Deposit;
-        if broken("AmountIsCheckedBeforeTheId") {
-            self.id_must_be_new(row)?;
-        }
+        rules.order("AmountIsCheckedBeforeTheId", self.id_must_be_new(row))?;
         let amount = self.positive_amount(row)?;
         let account = self.account(row, !is_deposit && !broken("WithdrawalsNeedAnAccount"));
         let locked_rejects = if is_deposit { "LockedRejectsDeposits" } else { "LockedRejectsWithdrawals" };
         let is_locked = account.is_ok_and(|account| account.locked) && !broken(locked_rejects);
-        if broken("RepeatedComesBeforeAccountNotFound") {
-            account?;
-        }
+        rules.order("RepeatedComesBeforeAccountNotFound", account)?;
         ensure(!(is_locked && broken("RepeatedComesBeforeLocked")), "AccountLocked")?;
         self.id_must_be_new(row)?;
         let account = account?;
@@ -202,15 +203,11 @@ impl Oracle {
         };
         let mut account = self.account(row, !broken("DisputesNeedAnAccount"))?;
         let transaction = self.transactions.get(&row.tx).copied().ok_or("TxNotFound");
-        if broken("LockedComesBeforeTxNotFound") {
-            transaction?;
-        }
+        rules.order("LockedComesBeforeTxNotFound", transaction)?;
         ensure(!account.locked || broken(locked_rejects), "AccountLocked")?;
         let transaction = transaction?;
         let state = ensure(transaction.disputed != is_dispute || broken(state_counts), wrong_state);
-        if broken("ClientIsCheckedBeforeTheState") {
-            state?;
-        }
+        rules.order("ClientIsCheckedBeforeTheState", state)?;
         let same_client = transaction.client == row.client;
         ensure(same_client || broken("DisputesAreOfTheSameClient"), "DifferentClient")?;
         let mut amount = transaction.signed_amount;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
-use crate::books::Books;
+use crate::accounts::Books;
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, ErrorLog};
 use crate::input::Input;

@@ -5,22 +5,23 @@
 //!
 //! `ok` says that the row is applied in memory. Nothing is durable before [`Server::drain`] has given the state and the caller has dumped it.
 
-use std::net::{Shutdown, SocketAddr};
+use std::io;
+use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use socket2::SockRef;
 use tokio::runtime::Builder;
 
+use crate::accounts::Books as _;
 #[cfg(feature = "cli")]
 use crate::arguments::seconds;
-use crate::books::Books as _;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits;
 use crate::session::Session;
 
 mod conversation;
-mod listen;
 mod live;
 mod shared;
 mod tasks;
@@ -81,6 +82,16 @@ impl Options {
     }
 }
 
+/// A socket that listens at the first address of `HOST:PORT` that can be had, and that address.
+fn listen(address: &str) -> io::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(address)?;
+    // Again, for a longer queue than std's; the kernel's own limit (`net.core.somaxconn`) holds besides.
+    SockRef::from(&listener).listen(65_535)?;
+    listener.set_nonblocking(true)?;
+    let local = listener.local_addr()?;
+    Ok((listener, local))
+}
+
 /// A server that runs.
 pub struct Server {
     address: SocketAddr,
@@ -91,7 +102,8 @@ pub struct Server {
 impl Server {
     /// Starts to serve `session`.
     pub fn start(options: &Options, session: Session) -> Result<Self, Error> {
-        let (listener, address) = listen::listen(&options.address)?;
+        let failed = |source| Error::Listen { address: options.address.clone(), source };
+        let (listener, address) = listen(&options.address).map_err(failed)?;
         let engine = (options.mode != Mode::Null).then(|| Engine::resume(session));
         if options.mode == Mode::Pool {
             limits::expect_threads(options.pool)?;

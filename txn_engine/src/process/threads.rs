@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use super::{Done, Tally, Work, read_entries};
-use crate::books::Books;
+use crate::accounts::Books;
 use crate::engine::Engine;
 use crate::error::{Error, joined};
 use crate::input::Input;

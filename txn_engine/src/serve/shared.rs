@@ -1,15 +1,20 @@
 //! What all connections share, and what they and the server have done and spent.
 
+use std::io::{self, Write as _};
+use std::net::Shutdown;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike};
 use serde::{Deserialize, Serialize};
+use socket2::SockRef;
 use tokio::sync::oneshot;
 
-use super::live::Live;
+use super::live::{Live, Seat};
 use crate::engine::Engine;
 use crate::usage::{self, Process};
 
@@ -45,7 +50,36 @@ pub(super) fn up(count: &AtomicU64) {
     count.fetch_add(1, Ordering::Relaxed);
 }
 
+/// Between two tries to accept when the system is short of something.
+pub(super) const SHORTAGE_PAUSE: Duration = Duration::from_millis(20);
+
+/// Whether `accept` failed for want of something that may be there again soon.
+pub(super) fn is_shortage(error: &io::Error) -> bool {
+    use Errno::{EMFILE, ENFILE, ENOBUFS, ENOMEM};
+    matches!(error.raw_os_error().map(Errno::from_raw), Some(EMFILE | ENFILE | ENOBUFS | ENOMEM))
+}
+
 impl Shared {
+    /// Enters a connection among the open ones, or refuses it.
+    pub(super) fn admit<S: AsFd + Send + Sync + 'static>(&self, stream: &Arc<S>) -> Option<Seat> {
+        let (most, reason) = self.most;
+        let seat = self.live.enter(Arc::clone(stream) as _, most);
+        if seat.is_none() {
+            self.refuse(stream, reason);
+        }
+        seat
+    }
+
+    /// Says why, and closes.
+    pub(super) fn refuse(&self, stream: &Arc<impl AsFd>, reason: &str) {
+        up(&self.counts.refused);
+        let socket = SockRef::from(&**stream);
+        // A client that does not listen is none of our concern.
+        let _ = socket.set_nonblocking(true);
+        let _ = (&*socket).write_all(format!("busy: {reason}\n").as_bytes());
+        let _ = socket.shutdown(Shutdown::Write);
+    }
+
     pub(super) fn stats(&self) -> Stats {
         let Counts { connections, refused, accepted, rejected } = &self.counts;
         let so_far = [connections, refused, accepted, rejected].map(|count| count.load(Ordering::Relaxed));

@@ -151,7 +151,7 @@ impl Bench {
 }
 
 /// By how much the peak has grown since it was `before`.
-pub fn put_growth(metrics: &mut Metrics, before: Option<u64>) {
+fn put_growth(metrics: &mut Metrics, before: Option<u64>) {
     let growth = metrics.get("peak_rss_kib").zip(before);
     metrics.put("peak_rss_growth_kib", growth.map(|(peak, before)| (peak - kib(before)).max(0.0)));
 }
