@@ -20,7 +20,6 @@ use crate::limits::{self, MOST_CLIENTS};
 
 mod connections;
 mod receiver;
-mod schedule;
 mod script;
 mod sender;
 
@@ -144,7 +143,7 @@ impl Load {
         let counted_from = start + self.warm_up;
         receiver.counted_from = Some(counted_from);
         let sender = Sender::new(&connections, scripts);
-        let schedule = schedule::schedule(self, start);
+        let schedule = script::schedule(self, start);
         let sent = thread::scope(|scope| {
             let run = || sender.run(schedule, counted_from, self.patience);
             let sender = Builder::new().name("sender".to_owned()).spawn_scoped(scope, run).map_err(Error::Thread)?;

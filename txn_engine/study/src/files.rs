@@ -42,9 +42,6 @@ pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observatio
     put_growth(&mut metrics, memory_before);
     metrics.put("rows_count", bench.set.total_rows() as f64);
     let digest = bench.check(&answer)?;
-    if !matches!(answer, Answer::Records(_)) {
-        metrics.put("accepted_count", bench.expected.accepted as f64);
-    }
     if let Answer::Accounts(outcome) = answer {
         put_outcome(&mut metrics, &outcome);
     }

@@ -132,7 +132,6 @@ impl Aside {
         Ok(Aside(BufReader::new(stream)))
     }
 
-    /// What the server and this process are like now.
     fn look(&mut self) -> Result<Seen> {
         self.0.get_mut().write_all(b"stats\n").context("cannot ask the server")?;
         let mut line = String::new();
@@ -147,7 +146,7 @@ impl Aside {
     }
 }
 
-/// What the server and this process were like at one moment.
+/// What the server, this process and the machine were like at one moment.
 struct Seen {
     server: Stats,
     client_cpu_s: f64,
@@ -175,17 +174,14 @@ fn metrics(tcp: &Tcp, answers: &Answers, [before, connected, answered]: [&Seen; 
         ("work_s", answers.elapsed.as_secs_f64()),
         ("connections_count", connections),
         ("connecting_s", answers.connecting_s),
-        ("offered_per_s", tcp.rate),
         ("achieved_per_s", count(answers.accepted + answers.rejected) / WINDOW.as_secs_f64()),
-        ("rows_count", count(answers.rows)),
-        ("rejected_count", count(answers.rejected)),
         ("failed_count", count(answers.failed)),
         ("failed_percent", failed_share * 100.0),
         ("refused_count", count(answers.refused)),
         ("unserved_count", count(answers.unserved)),
         ("server_cpu_s", server_cpu_s),
-        ("server_row_us", server_cpu_s * 1e6 / rows.max(1.0)),
         ("client_cpu_s", answered.client_cpu_s - connected.client_cpu_s),
+        ("server_row_us", server_cpu_s * 1e6 / rows.max(1.0)),
         ("peak_rss_kib", peak_rss_kib().map_or(f64::NAN, kib)),
         ("server_peak_rss_kib", kib(answered.server.peak_rss_kib)),
         ("connection_bytes", growth_bytes(kib(before.server.rss_kib), kib(connected.server.rss_kib))),
@@ -199,9 +195,7 @@ fn metrics(tcp: &Tcp, answers: &Answers, [before, connected, answered]: [&Seen; 
         ("response_p50_ms", ms(response, 0.5)),
         ("response_p99_ms", ms(response, 0.99)),
         ("response_p999_ms", ms(response, 0.999)),
-        ("response_max_ms", ms(response, 1.0)),
         ("service_mean_ms", mean_ms(service)),
-        ("service_p99_ms", ms(service, 0.99)),
         ("sent_late_p99_ms", ms(lateness, 0.99)),
         // A server that loses rows has no quantile that could be compared.
         ("p99_or_failed_ms", if failed_share > MOST_FAILED { NEVER_MS } else { ms(response, 0.99) }),
