@@ -10,7 +10,6 @@ use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
 use serde::{Serialize, Serializer};
-use serde_json::json;
 use socket2::{Domain, Protocol, Socket, Type};
 
 #[cfg(feature = "cli")]
@@ -108,15 +107,11 @@ pub struct Answers {
 
 fn in_quantiles<S: Serializer>(times: &Times, out: S) -> Result<S::Ok, S::Error> {
     // Without times there is no quantile.
-    let ms = |share| (!times.is_empty()).then(|| quantile_ms(times, share));
-    let mean_ms = (!times.is_empty()).then(|| times.mean() / 1e6);
-    json!({ "p50_ms": ms(0.5), "p99_ms": ms(0.99), "p999_ms": ms(0.999), "max_ms": ms(1.0), "mean_ms": mean_ms })
-        .serialize(out)
-}
-
-/// The time that this share of all `times` is not above, in milliseconds.
-pub fn quantile_ms(times: &Times, share: f64) -> f64 {
-    Duration::from_nanos(times.value_at_quantile(share)).as_secs_f64() * 1e3
+    let ms = |ns: f64| (!times.is_empty()).then(|| (ns / 1e3).round() / 1e3);
+    let quantile_ms = |share| ms(times.value_at_quantile(share) as f64);
+    let quantiles = [("p50_ms", 0.5), ("p99_ms", 0.99), ("p999_ms", 0.999), ("max_ms", 1.0)];
+    let quantiles = quantiles.map(|(name, share)| (name, quantile_ms(share)));
+    out.collect_map(quantiles.into_iter().chain([("mean_ms", ms(times.mean()))]))
 }
 
 impl Load {

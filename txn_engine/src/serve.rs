@@ -94,7 +94,7 @@ fn listen(address: &str) -> io::Result<(TcpListener, SocketAddr)> {
 
 /// A server that runs.
 pub struct Server {
-    address: SocketAddr,
+    pub address: SocketAddr,
     shared: Arc<Shared>,
     stop: Stop,
 }
@@ -118,10 +118,6 @@ impl Server {
             Mode::TokioCurrent | Mode::Null => tasks::start(listener, &shared, Builder::new_current_thread()),
         }?;
         Ok(Server { address, shared, stop: front })
-    }
-
-    pub fn address(&self) -> SocketAddr {
-        self.address
     }
 
     pub fn stats(&self) -> Stats {
