@@ -3,6 +3,8 @@
 use std::fmt::Debug;
 use std::io::{self, Write};
 
+use sha2::{Digest, Sha256};
+
 use crate::rules::Account;
 use crate::session::Session;
 
@@ -31,4 +33,9 @@ pub fn to_csv(accounts: &[(u16, Account)]) -> Vec<u8> {
     // Writing to a vector cannot fail.
     let _ = write_csv(accounts, &mut csv);
     csv
+}
+
+/// The first 16 hexadecimal digits of the SHA-256 of accounts as CSV.
+pub fn digest(csv: &[u8]) -> String {
+    hex::encode(&Sha256::digest(csv)[..8])
 }

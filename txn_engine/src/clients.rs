@@ -9,7 +9,6 @@ use std::thread::{self, Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
 use crate::accounts;
@@ -37,7 +36,7 @@ pub struct Pass {
     /// From when all were there until the last had applied its rows.
     pub work_s: f64,
     pub accepted: u64,
-    /// The first 16 hexadecimal digits of the SHA-256 of the accounts as CSV.
+    /// Of the accounts.
     pub digest: String,
     /// What the process was like when all were there.
     pub there: Stats,
@@ -57,7 +56,7 @@ pub fn run(spawn: Spawn, clients: usize, rows_each: usize, seed: u64) -> Result<
         Spawn::Tasks => tasks(&gate, &rows),
     }?;
     let end = Stats::of_this_process();
-    let digest = hex::encode(&Sha256::digest(accounts::to_csv(&gate.engine.accounts()))[..8]);
+    let digest = accounts::digest(&accounts::to_csv(&gate.engine.accounts()));
     Ok(Pass { digest, end, ..pass })
 }
 

@@ -1,16 +1,7 @@
 //! A payments engine over CSV, in every shape that the question "async or not" asks for.
 //!
 //! The same rows, the same rules and the same answer in all shapes; what differs is who reads, who applies, and how the rows get
-//! from the one to the other. A shape is a [`Setup`]; four of them have names:
-//!
-//! ```no_run
-//! use std::path::PathBuf;
-//! use txn_engine::{Session, Setup, process_files};
-//!
-//! let outcome = process_files(Setup::BEST_ALL_CORES, &[PathBuf::from("transactions.csv")], Session::default())?;
-//! print!("{}", String::from_utf8_lossy(&outcome.accounts_csv()));
-//! # Ok::<(), txn_engine::Error>(())
-//! ```
+//! from the one to the other. A shape is a [`Setup`], and [`process_files`] goes by it.
 //!
 //! Reading: [`input`] cuts a file into blocks of lines, [`parse`] makes [`row`]s of them, [`amount`] is money. Applying:
 //! [`rules`] decides on one account, [`engine`] shares accounts between threads, [`ledger`] owns them alone.

@@ -107,7 +107,7 @@ pub struct Answers {
 
 fn in_quantiles<S: Serializer>(times: &Times, out: S) -> Result<S::Ok, S::Error> {
     // Without times there is no quantile.
-    let ms = |ns: f64| (!times.is_empty()).then(|| (ns / 1e3).round() / 1e3);
+    let ms = |ns: f64| (!times.is_empty()).then(|| ns / 1e6);
     let quantile_ms = |share| ms(times.value_at_quantile(share) as f64);
     let quantiles = [("p50_ms", 0.5), ("p99_ms", 0.99), ("p999_ms", 0.999), ("max_ms", 1.0)];
     let quantiles = quantiles.map(|(name, share)| (name, quantile_ms(share)));

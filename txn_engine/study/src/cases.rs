@@ -326,20 +326,3 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     price("price_runtime_start", prices::RUNTIME_START).arms(&[always(0.16, "thread current_thread multi_thread")]),
     price("price_boxed_poll", prices::BOXED_POLL).arms(&[always(0.16, "call boxed_future future")]),
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use study_kit::Profile;
-
-    #[test]
-    fn every_engine_runs_in_smoke_on_a_small_file_and_a_large_one() {
-        for name in ["rows_100", "rows_2000100"] {
-            let scenario = study_kit::case::find(SCENARIOS, name).expect("it is listed");
-            let arms: Vec<_> = scenario.arms_in(Profile::Smoke).map(|(arm, _)| arm).collect();
-            for engine in ENGINES.map(|(engine, _)| engine).into_iter().chain(PUBLISHED.split(' ')) {
-                assert!(arms.contains(&engine), "{engine} in {name}");
-            }
-        }
-    }
-}

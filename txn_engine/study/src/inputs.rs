@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use study_kit::data;
 use tempfile::NamedTempFile;
 use txn_engine::ErrorKind;
+use txn_engine::accounts::digest;
 use txn_engine::generate::{self, Shape};
 use txn_engine::oracle::Oracle;
 
@@ -49,11 +49,6 @@ impl Expected {
         let errors = ErrorKind::ALL.iter().map(|&kind| (kind.name().to_owned(), errors(kind)));
         Expected { digest: digest(accounts_csv), accepted, errors: errors.filter(|&(_, count)| count > 0).collect() }
     }
-}
-
-/// The first 16 hexadecimal digits of the SHA-256 of `bytes`.
-pub fn digest(bytes: &[u8]) -> String {
-    hex::encode(&Sha256::digest(bytes)[..8])
 }
 
 /// The study's data folder, which is made if it is not there.

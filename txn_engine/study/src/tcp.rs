@@ -118,7 +118,7 @@ fn check(dump: &Path, load: &Load, answers: &Answers, state: Option<&Path>) -> R
     ensure!(got == right, "wrong answer: the accounts are not those of the rows that were sent");
     // Who refuses connections has other accounts, which are right for what it took.
     let took_all = answers.failed == 0 && answers.refused == 0 && answers.unserved == 0;
-    Ok(if took_all { inputs::digest(&got) } else { String::new() })
+    Ok(if took_all { accounts::digest(&got) } else { String::new() })
 }
 
 /// A connection beside the load to a server that is asked how it fares.
