@@ -103,7 +103,7 @@ const fn rows(name: &'static str, rows: u64) -> Place {
 const fn size<const ROWS: u64>(name: &'static str) -> Scenario<Setting> {
     struct Size<const ROWS: u64>;
     impl<const ROWS: u64> Size<ROWS> {
-        const ARMS: &[Arms] = &[
+        const ARMS: &'static [Arms] = &[
             full(ROWS as f64 * 1.5e-7, "sync sync@aa"),
             full(ROWS as f64 * 1.9e-7, "async sync_pipelined"),
             full(ROWS as f64 * 9.2e-7, ENGINES_AS_PUBLISHED),
