@@ -22,7 +22,11 @@ use crate::prices::toil;
 const BASE_BYTES: f64 = 10e6;
 
 pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observation> {
-    let bench = Bench::new(case, files)?;
+    let set = Set::new(files, case.seed);
+    let (scenario, seed) = (case.scenario.name, case.seed);
+    let expected =
+        set.expected().with_context(|| format!("run `prepare --scenario {scenario} --seed {seed}` first"))?;
+    let engine = Engine::of(case.arm)?;
     if files.one_core {
         stay_here().context("cannot stay on one processor")?;
     }
@@ -30,7 +34,7 @@ pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observatio
     #[cfg(feature = "allocations")]
     let region = stats_alloc::Region::new(&stats_alloc::INSTRUMENTED_SYSTEM);
     let span = Span::start();
-    let answer = bench.pass()?;
+    let answer = engine.pass(files, &set)?;
     case.stretch(&span);
     let mut metrics = span.end().metrics();
     #[cfg(feature = "allocations")]
@@ -40,8 +44,8 @@ pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observatio
         metrics.put("allocated_bytes", made.bytes_allocated as f64);
     }
     put_growth(&mut metrics, memory_before);
-    metrics.put("rows_count", bench.set.total_rows() as f64);
-    let digest = bench.check(&answer)?;
+    metrics.put("rows_count", set.total_rows() as f64);
+    let digest = answer.check(&set, &expected)?;
     if let Answer::Accounts(outcome) = answer {
         put_outcome(&mut metrics, &outcome);
     }
@@ -77,58 +81,39 @@ impl Engine {
         }
         Ok(Engine::Count(price::find(&COUNTS, arm)?))
     }
-}
 
-/// An arm and its input, ready to be worked on.
-struct Bench {
-    engine: Engine,
-    set: Set,
-    expected: Expected,
-    whole_test: bool,
-    /// Of arithmetic with every row, if any.
-    steps: Option<u32>,
-}
-
-impl Bench {
-    fn new(case: &TestCase<'_, Setting>, files: &Files) -> Result<Self> {
-        let set = Set::new(files, case.seed);
-        let expected = set.expected().with_context(|| {
-            let name = case.scenario.name;
-            format!("run `prepare --scenario {name} --seed {}` first", case.seed)
-        })?;
-        Ok(Bench { engine: Engine::of(case.arm)?, set, expected, whole_test: files.whole_test, steps: files.steps })
-    }
-
-    fn pass(&self) -> Result<Answer> {
-        let paths = self.set.paths();
-        Ok(match &self.engine {
-            Engine::Count(count) => Answer::Records(count(&paths[0], self.steps.unwrap_or(0))?),
-            Engine::Ours(setup) => Answer::Accounts(Box::new(match self.steps {
+    fn pass(&self, files: &Files, set: &Set) -> Result<Answer> {
+        let paths = set.paths();
+        Ok(match self {
+            Engine::Count(count) => Answer::Records(count(&paths[0], files.steps.unwrap_or(0))?),
+            Engine::Ours(setup) => Answer::Accounts(Box::new(match files.steps {
                 Some(steps) => process_costly(*setup, &paths, Session::default(), move || toil(steps)),
                 None => process_files(*setup, &paths, Session::default()),
             }?)),
-            Engine::Published(mirror) if self.whole_test => {
+            Engine::Published(mirror) if files.whole_test => {
                 // The test harness runs it on a thread of its own, too.
-                mirror::joined(thread::scope(|scope| scope.spawn(|| self.whole_test(mirror)).join()))?
+                mirror::joined(thread::scope(|scope| scope.spawn(|| whole_test(mirror, set)).join()))?
             }
             Engine::Published(mirror) => Answer::Published(Box::new(mirror.process(&paths, paths.len())?)),
         })
     }
+}
 
-    /// The published test as a whole: write the files, process them one after another, then all at once, and compare.
-    fn whole_test(&self, mirror: &Ready) -> Result<Answer> {
-        let folder = tempfile::tempdir_in(inputs::folder()?).context("cannot create a folder for the files")?;
-        let paths = self.set.write_files(folder.path())?;
-        let in_turn = mirror.process(&paths, 1)?;
-        let at_once = mirror.process(&paths, paths.len())?;
-        let accounts = at_once.accounts_csv();
-        ensure!(accounts == in_turn.accounts_csv(), "wrong answer: the files at once and one by one differ");
-        Ok(Answer::Tested(accounts, at_once.counts))
-    }
+/// The published test as a whole: write the files, process them one after another, then all at once, and compare.
+fn whole_test(mirror: &Ready, set: &Set) -> Result<Answer> {
+    let folder = tempfile::tempdir_in(inputs::folder()?).context("cannot create a folder for the files")?;
+    let paths = set.write_files(folder.path())?;
+    let in_turn = mirror.process(&paths, 1)?;
+    let at_once = mirror.process(&paths, paths.len())?;
+    let accounts = at_once.accounts_csv();
+    ensure!(accounts == in_turn.accounts_csv(), "wrong answer: the files at once and one by one differ");
+    Ok(Answer::Tested(accounts, at_once.counts))
+}
 
+impl Answer {
     /// Compares the answer with the expected one; its fingerprint.
-    fn check(&self, answer: &Answer) -> Result<String> {
-        let accounts = match answer {
+    fn check(&self, set: &Set, expected: &Expected) -> Result<String> {
+        let accounts = match self {
             Answer::Accounts(outcome) => {
                 Expected::new(&outcome.accounts_csv(), outcome.accepted, |kind| outcome.errors.count(kind))
             }
@@ -137,12 +122,12 @@ impl Bench {
             }
             Answer::Tested(accounts, counts) => Expected::new(accounts, counts.accepted, |kind| counts.rejected(kind)),
             Answer::Records(seen) => {
-                let expected = self.set.total_rows();
+                let expected = set.total_rows();
                 ensure!(*seen == expected, "wrong answer: {seen} records, expected {expected}");
                 return Ok(String::new());
             }
         };
-        ensure!(accounts == self.expected, "wrong answer: {accounts:?}, expected {:?}", self.expected);
+        ensure!(accounts == *expected, "wrong answer: {accounts:?}, expected {expected:?}");
         Ok(accounts.digest)
     }
 }
