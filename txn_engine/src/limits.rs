@@ -29,31 +29,30 @@ pub(crate) fn most_files() -> usize {
     raise_open_files().saturating_sub(OWN_FILES).max(1)
 }
 
-/// Threads that this program may start, for as long as their memory maps last; `None` where these have no limit.
-pub(crate) fn most_threads() -> Option<usize> {
-    Some(most_maps()?.saturating_sub(OWN_MAPS) / MAPS_PER_THREAD)
+/// Threads that this program may start, for as long as their memory maps last.
+pub(crate) fn most_threads() -> usize {
+    most_maps().saturating_sub(OWN_MAPS) / MAPS_PER_THREAD
 }
 
 /// Says what stands against so many threads more, if that is known: to start them anyway ends the whole program, not in words.
 pub(crate) fn expect_threads(threads: usize) -> Result<(), Error> {
-    // Without a limit it is larger than any.
+    // Without a limit these are larger than any.
     let most_mib = getrlimit(Resource::RLIMIT_AS).map_or(u64::MAX, |(most, _)| most >> 20);
-    let reason = match most_maps() {
-        Some(most) if threads.saturating_mul(MAPS_PER_THREAD).saturating_add(usage::maps()) > most => {
-            format!("each takes {MAPS_PER_THREAD} memory maps, a process may have {most} (vm.max_map_count)")
-        }
-        _ if (threads as u64).saturating_mul(STACK_MIB) > most_mib => {
-            format!("each reserves {STACK_MIB} MiB of address space, a process may have {most_mib} (ulimit -v)")
-        }
-        _ => return Ok(()),
+    let most_maps = most_maps();
+    let reason = if threads.saturating_mul(MAPS_PER_THREAD).saturating_add(usage::maps()) > most_maps {
+        format!("each takes {MAPS_PER_THREAD} memory maps, a process may have {most_maps} (vm.max_map_count)")
+    } else if (threads as u64).saturating_mul(STACK_MIB) > most_mib {
+        format!("each reserves {STACK_MIB} MiB of address space, a process may have {most_mib} (ulimit -v)")
+    } else {
+        return Ok(());
     };
     Err(Error::Threads { threads, reason })
 }
 
-/// Memory maps that a process may have; `None` where there is no such limit.
-fn most_maps() -> Option<usize> {
+/// Memory maps that a process may have.
+fn most_maps() -> usize {
     #[cfg(target_os = "linux")]
-    return procfs::sys::vm::max_map_count().ok().and_then(|most| usize::try_from(most).ok());
+    return procfs::sys::vm::max_map_count().ok().and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
     #[cfg(not(target_os = "linux"))]
-    None
+    usize::MAX
 }

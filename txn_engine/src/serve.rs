@@ -72,13 +72,11 @@ pub struct Options {
 impl Options {
     /// How many connections there may be at once, and what stands against more.
     fn most(&self) -> (usize, &'static str) {
-        let files = limits::most_files();
-        match limits::most_threads() {
-            Some(threads) if self.mode == Mode::Threads && threads < files => {
-                (threads, "no more threads can be started (vm.max_map_count)")
-            }
-            _ => (files, "no more files can be opened (ulimit -n)"),
+        let (files, threads) = (limits::most_files(), limits::most_threads());
+        if self.mode == Mode::Threads && threads < files {
+            return (threads, "no more threads can be started (vm.max_map_count)");
         }
+        (files, "no more files can be opened (ulimit -n)")
     }
 }
 
