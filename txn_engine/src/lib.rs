@@ -15,7 +15,6 @@ pub mod accounts;
 pub mod amount;
 #[cfg(feature = "cli")]
 mod arguments;
-mod claim;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "tcp")]

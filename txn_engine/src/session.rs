@@ -3,15 +3,15 @@
 //! A dump is a folder with one file, the session as JSON with format, version and SHA-256. It is written and synced under another name and counts
 //! once it is renamed: until then the earlier session stands whole, from then on the new one.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata, TryLockError};
+use std::io::ErrorKind::{InvalidInput, NotFound, Unsupported};
 use std::io::{self, BufWriter, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use sha2::{Digest, Sha256};
 
-pub use crate::claim::Claim;
 use crate::error::Error;
 use crate::rules::{Account, StoredTx};
 
@@ -65,14 +65,18 @@ impl Session {
         self.write(&draft).map_err(failed)?;
         fs::rename(&draft, dir.join(FILE)).or_else(|source| match fs::metadata(&draft) {
             // A file system over a network may rename and report a failure.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) if error.kind() == NotFound => Ok(()),
             _ => Err(failed(source)),
         })?;
         let not_synced = |source| Error::SyncDump { path: dir.to_owned(), source };
-        if let Some(source) = claim.sync().map_err(not_synced)? {
-            (claim.warn)(not_synced(source));
+        match claim.folder.sync_all() {
+            // EINVAL, ENOTSUP, or EBADF, which is 9 on Linux and macOS: the file system syncs no folders.
+            Err(error) if matches!(error.kind(), InvalidInput | Unsupported) || error.raw_os_error() == Some(9) => {
+                (claim.warn)(not_synced(error));
+                Ok(())
+            }
+            synced => synced.map_err(not_synced),
         }
-        Ok(())
     }
 
     fn write(&self, draft: &Path) -> io::Result<()> {
@@ -119,7 +123,76 @@ fn expect_ours(dir: &Path) -> Result<(), Error> {
     match File::open(&path).and_then(|file| file.take(ours.len() as u64).read_to_end(&mut start)) {
         Ok(_) if start == ours.as_bytes() => Ok(()),
         Ok(_) => Err(Error::RefusedDump { path, reason: "it is of another program or version".to_owned() }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == NotFound => Ok(()),
         Err(source) => Err(Error::ReadDump { path, source }),
     }
+}
+
+/// A folder that no other process of this machine can claim before this one drops it or ends: a lock of the system on the folder itself.
+pub struct Claim {
+    path: PathBuf,
+    folder: File,
+    warn: fn(Error),
+}
+
+impl Claim {
+    fn of(path: &Path, warn: fn(Error)) -> Result<Self, Error> {
+        let failed = |source| Error::WriteDump { path: path.to_owned(), source };
+        fs::create_dir_all(path).map_err(failed)?;
+        let folder = File::open(path).map_err(failed)?;
+        match folder.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::DumpInUse { path: path.to_owned(), holder: holder(&folder) });
+            }
+            Err(TryLockError::Error(source)) => warn(Error::LockDump { path: path.to_owned(), source }),
+        }
+        tempfile::tempfile_in(path).map_err(failed)?;
+        Ok(Claim { path: path.to_owned(), folder, warn })
+    }
+
+    /// The same claim, or another one if the folder was removed or replaced in the meantime.
+    fn renewed(self) -> Result<Self, Error> {
+        let claimed = self.folder.metadata().map(|claimed| identity(&claimed)).ok();
+        match fs::metadata(&self.path) {
+            Err(error) if error.kind() != NotFound => Ok(self),
+            Ok(now) if Some(identity(&now)) == claimed => Ok(self),
+            _ => Claim::of(&self.path, self.warn),
+        }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // Closing is not enough while a process that was just forked from this one still has the folder open.
+        let _ = self.folder.unlock();
+    }
+}
+
+/// What tells a folder from every other: its device and number.
+#[cfg(unix)]
+fn identity(folder: &Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt as _;
+    (folder.dev(), folder.ino())
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Metadata) {}
+
+fn holder(folder: &File) -> String {
+    locked_by(folder).map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+}
+
+#[cfg(target_os = "linux")]
+fn locked_by(folder: &File) -> Option<i32> {
+    let (device, number) = identity(&folder.metadata().ok()?);
+    // As Linux packs a device into one number. That of btrfs is not the one in the list of locks: nobody is found then.
+    let packed = |major: u32, minor: u32| u64::from(major) << 8 | u64::from(minor & 0xff) | u64::from(minor >> 8) << 20;
+    let locks = procfs::locks().ok()?;
+    locks.iter().find(|lock| packed(lock.devmaj, lock.devmin) == device && lock.inode == number)?.pid
+}
+
+#[cfg(not(target_os = "linux"))]
+fn locked_by(_: &File) -> Option<i32> {
+    None
 }
