@@ -4,11 +4,14 @@
 //! that stands still for a second therefore has a second of late answers in its record, not one. A thread sends and a thread receives, for
 //! any number of connections. Every connection is a client of its own, with transaction ids of its own.
 
+use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
+use hdrhistogram::Histogram;
 use serde::{Serialize, Serializer};
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -17,15 +20,12 @@ use crate::arguments::{clients, rate, seconds};
 use crate::error::{Error, joined};
 use crate::limits::{self, MOST_CLIENTS};
 
-mod connections;
 mod receiver;
 mod script;
 mod sender;
 
-pub use connections::Times;
 pub use script::Script;
 
-use connections::{Connection, State, Waiting};
 use receiver::Receiver;
 use sender::Sender;
 
@@ -242,4 +242,57 @@ fn source(server: SocketAddr, number: usize) -> Option<IpAddr> {
     // macOS has one address there unless it was given more.
     let has_many = server.is_ipv4() && server.ip().is_loopback() && cfg!(target_os = "linux");
     has_many.then(|| [127, 0, 0, u8::try_from(number % SOURCES + 2).unwrap_or(2)].into())
+}
+
+/// Times in nanoseconds, three digits of each; longer ones than an hour count as one.
+pub type Times = Histogram<u64>;
+
+fn no_times() -> Times {
+    const HOUR_NS: u64 = 3_600_000_000_000;
+    // The bounds are constants.
+    Times::new_with_bounds(1, HOUR_NS, 3).unwrap_or_else(|_| unreachable!("an hour is above a nanosecond"))
+}
+
+fn record(times: &mut Times, time: Duration) {
+    times.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    Unserved,
+    Served,
+    Refused,
+    Broken,
+}
+
+#[derive(Default)]
+struct Connection {
+    /// Set when it is opened.
+    stream: OnceLock<TcpStream>,
+    fate: Mutex<Fate>,
+}
+
+#[derive(Default)]
+struct Fate {
+    state: State,
+    /// Rows without an answer, in the order in which they were sent.
+    waiting: VecDeque<Waiting>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    due: Instant,
+    sent: Instant,
+}
+
+impl Connection {
+    fn fate(&self) -> MutexGuard<'_, Fate> {
+        self.fate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn waits(&self, state: State) -> bool {
+        let fate = self.fate();
+        fate.state == state && !fate.waiting.is_empty()
+    }
 }

@@ -7,8 +7,8 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::connections::{Connection, State, Times, Waiting, no_times, record};
 use super::script::Script;
+use super::{Connection, State, Times, Waiting, no_times, record};
 
 /// Between two tries to send what was not taken.
 const GLANCE: Duration = Duration::from_millis(5);
