@@ -99,17 +99,28 @@ const fn rows(name: &'static str, rows: u64) -> Place {
     file(name, Original, rows)
 }
 
-/// One of the sizes between those that quick takes.
+/// The arms of a size that quick takes, or full alone.
+struct Size<const ROWS: u64>;
+
+impl<const ROWS: u64> Size<ROWS> {
+    const QUICK: &'static [Arms] = &[
+        measured(ROWS as f64 * 1.8e-7, "sync sync@aa"),
+        measured(ROWS as f64 * 3e-7, "async sync_pipelined"),
+        full(ROWS as f64 * 9.2e-7, ENGINES_AS_PUBLISHED),
+    ];
+    const FULL: &'static [Arms] = &[
+        full(ROWS as f64 * 1.5e-7, "sync sync@aa"),
+        full(ROWS as f64 * 1.9e-7, "async sync_pipelined"),
+        full(ROWS as f64 * 9.2e-7, ENGINES_AS_PUBLISHED),
+    ];
+}
+
 const fn size<const ROWS: u64>(name: &'static str) -> Scenario<Setting> {
-    struct Size<const ROWS: u64>;
-    impl<const ROWS: u64> Size<ROWS> {
-        const ARMS: &'static [Arms] = &[
-            full(ROWS as f64 * 1.5e-7, "sync sync@aa"),
-            full(ROWS as f64 * 1.9e-7, "async sync_pipelined"),
-            full(ROWS as f64 * 9.2e-7, ENGINES_AS_PUBLISHED),
-        ];
-    }
-    rows(name, ROWS).arms(Size::<ROWS>::ARMS)
+    rows(name, ROWS).arms(Size::<ROWS>::FULL)
+}
+
+const fn size_of_quick<const ROWS: u64>(name: &'static str) -> Scenario<Setting> {
+    rows(name, ROWS).arms(Size::<ROWS>::QUICK)
 }
 
 /// A file of the published shape where one processor is all there is.
@@ -191,44 +202,29 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     ]),
     size::<400_100>("rows_400100"),
     size::<500_100>("rows_500100"),
-    rows("rows_600100", 600_100).arms(&[
-        measured(0.1, "sync sync@aa"),
-        measured(0.17, "async sync_pipelined"),
-        full(0.56, ENGINES_AS_PUBLISHED),
-    ]),
+    size_of_quick::<600_100>("rows_600100"),
     size::<700_100>("rows_700100"),
     size::<800_100>("rows_800100"),
     size::<900_100>("rows_900100"),
-    rows("rows_1000100", 1_000_100).arms(&[
-        measured(0.2, "sync sync@aa"),
-        measured(0.33, "async sync_pipelined"),
-        full(0.92, ENGINES_AS_PUBLISHED),
-    ]),
+    size_of_quick::<1_000_100>("rows_1000100"),
     size::<1_100_100>("rows_1100100"),
     size::<1_200_100>("rows_1200100"),
     size::<1_300_100>("rows_1300100"),
     size::<1_400_100>("rows_1400100"),
-    rows("rows_1500100", 1_500_100).arms(&[
-        measured(0.27, "sync sync@aa"),
-        measured(0.46, "async sync_pipelined"),
-        full(1.37, ENGINES_AS_PUBLISHED),
-    ]),
+    size_of_quick::<1_500_100>("rows_1500100"),
     size::<1_600_100>("rows_1600100"),
     size::<1_700_100>("rows_1700100"),
     size::<1_800_100>("rows_1800100"),
     size::<1_900_100>("rows_1900100"),
     rows("rows_2000100", 2_000_100).arms(&[
-        always(0.33, "sync sync_unshared"),
+        always(0.33, "sync"),
         measured(0.33, "sync@aa"),
         always(0.48, PIPELINES),
         always(0.3, BATCHED),
         always(2.2, PUBLISHED),
         originals(1.7, ENGINES_AS_PUBLISHED),
         originals(3.0, THEIRS),
-        always(0.15, "best_one_core"),
-        always(0.1, "best_all_cores"),
-        always(0.14, "csv_scan"),
-        always(0.2, "reader"),
+        always(0.15, "best_one_core best_all_cores csv_scan reader"),
     ]),
     one_core("rows_600100_one_core", 600_100, None)
         .arms(&[measured(0.1, "sync sync@aa async"), measured(0.85, ENGINES_AS_PUBLISHED)]),
@@ -255,9 +251,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         always(0.9, "sync"),
         measured(0.9, "sync@aa"),
         always(0.8, "async sync_pipelined"),
-        always(0.15, "best_one_core"),
-        always(0.1, "best_all_cores"),
-        always(0.14, "csv_scan"),
+        always(0.13, "best_one_core best_all_cores csv_scan"),
     ]),
     file("accepted_20000100", Accepted, 20_000_100).arms(&[full(1.3, "csv_scan"), full(5.3, "sync")]),
     three_files("files_3x100k", "release", 100_000).arms(&[
@@ -284,8 +278,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         full(40.0, "sync_as_published@aa"),
         full(40.0, PUBLISHED_CONTROLS),
         originals(40.0, ENGINES_AS_PUBLISHED),
-        originals(40.0, THEIRS),
-        originals(40.0, "original_sync_uncached original_async_uncached"),
+        originals(40.0, "original_sync original_async original_sync_uncached original_async_uncached"),
     ]),
     place("messages_3m", Setting::Messages(3_000_000)).arms(&[always(0.28, "channel_async channel_sync")]),
     clients("clients_300000", 300_000).arms(&[measured(1.9, "spawn_tasks")]),
@@ -298,12 +291,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         full(2.2, "null"),
     ]),
     tcp("tcp_100", 100, RATE).arms(&[measured(1.6, "threads tokio tokio_current null"), measured(7.7, "pool")]),
-    tcp("tcp_1000", 1_000, RATE).arms(&[
-        always(1.9, "threads"),
-        always(1.7, "tokio null"),
-        smoke(1.7, "tokio_current"),
-        smoke(8.1, "pool"),
-    ]),
+    tcp("tcp_1000", 1_000, RATE).arms(&[always(1.8, "threads tokio null"), smoke(5.0, "tokio_current pool")]),
     tcp("tcp_4000", 4_000, RATE).arms(&[measured(2.7, "threads"), measured(2.1, "tokio null")]),
     tcp("tcp_10000", 10_000, RATE).arms(&[
         measured(4.0, "threads"),
