@@ -114,17 +114,12 @@ fn step(
     conversation: &mut Conversation,
     scratch: &mut Scratch,
 ) -> io::Result<(bool, Box<[u8]>)> {
-    scratch.answers.clear();
     let length = match read(stream, &mut scratch.input) {
         Ok(length) => length,
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok((false, Box::default())),
         Err(error) => return Err(error),
     };
-    if length == 0 {
-        conversation.end(&mut scratch.answers);
-    } else {
-        conversation.take(shared, scratch, length);
-    }
+    conversation.take(shared, scratch, length);
     Ok((length == 0, send(stream, scratch.answers.as_bytes())?.into()))
 }
 

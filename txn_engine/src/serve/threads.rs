@@ -107,12 +107,7 @@ fn serve(Connection { stream, seat }: &Connection, shared: &Shared) {
             Err(_) => return,
         };
         seat.heard();
-        scratch.answers.clear();
-        if length == 0 {
-            conversation.end(&mut scratch.answers);
-        } else {
-            conversation.take(shared, &mut scratch, length);
-        }
+        conversation.take(shared, &mut scratch, length);
         if stream.write_all(scratch.answers.as_bytes()).is_err() || length == 0 {
             return;
         }
