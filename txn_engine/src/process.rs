@@ -47,7 +47,7 @@ pub fn process_files(setup: Setup, paths: &[PathBuf], session: Session) -> Resul
     process_costly(setup, paths, session, || ())
 }
 
-/// The same of rows that cost more: `work` is done when a row is read, and when it is applied.
+/// The same of rows that cost more, on shared maps: `work` is done when a row is read, and when it is applied.
 #[doc(hidden)]
 pub fn process_costly(setup: Setup, paths: &[PathBuf], session: Session, work: impl Work) -> Result<Outcome, Error> {
     let inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>, _>>()?;
@@ -55,10 +55,10 @@ pub fn process_costly(setup: Setup, paths: &[PathBuf], session: Session, work: i
     let (books, tally) = match setup.runner {
         Runner::ThreadPerFile => threads::thread_per_file(Engine::resume(session), inputs, reading, work),
         Runner::EnginePerFile => threads::engine_per_file(Engine::resume(session), inputs, reading, work),
-        Runner::OneCore => workers::run(Ledger::resume(session), inputs, reading, work, 1),
+        Runner::OneCore => workers::run(Ledger::resume(session), inputs, reading, 1),
         Runner::AllCores => {
             let cores = thread::available_parallelism().map_or(1, usize::from);
-            workers::run(Ledger::resume(session), inputs, reading, work, cores)
+            workers::run(Ledger::resume(session), inputs, reading, cores)
         }
         _ => pipeline::run(Engine::resume(session), inputs, setup, work),
     }?;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::{Done, Tally, Work, read_entries};
+use super::{Done, Tally, read_entries};
 use crate::error::{Error, joined};
 use crate::input::Input;
 use crate::ledger::Ledger;
@@ -23,18 +23,19 @@ const BATCH: usize = 256;
 const AHEAD: usize = 8;
 
 /// Applies the inputs one after another to `ledger`, reading on `workers` threads.
-pub(super) fn run(ledger: Ledger, inputs: Vec<Input>, reading: Reading, work: impl Work, workers: usize) -> Done {
-    let mut books = Books { ledger, tally: Tally::default(), line: 0, work };
+pub(super) fn run(ledger: Ledger, inputs: Vec<Input>, reading: Reading, workers: usize) -> Done {
+    let mut books = Books { ledger, tally: Tally::default(), line: 0 };
     for input in inputs {
         if workers == 1 {
             let mut entries = Vec::with_capacity(BATCH);
-            read_entries(input, reading, work, |entry| {
+            let take = |entry| {
                 entries.push(entry);
                 if entries.len() == BATCH {
                     books.apply(&mut entries);
                 }
                 true
-            })?;
+            };
+            read_entries(input, reading, || (), take)?;
             books.apply(&mut entries);
         } else {
             books.line = input.next_line;
@@ -62,27 +63,25 @@ struct Queue {
 }
 
 /// What applying changes.
-struct Books<W> {
+struct Books {
     ledger: Ledger,
     tally: Tally,
     /// What is added to the lines of entries, which count from the start of their block if it was read apart.
     line: u64,
-    work: W,
 }
 
-struct Shared<W> {
+struct Shared {
     source: Mutex<Source>,
     queue: Mutex<Queue>,
     room: Condvar,
-    books: Mutex<Books<W>>,
+    books: Mutex<Books>,
     most_waiting: usize,
     columns: Columns,
     reading: Reading,
-    work: W,
 }
 
-fn in_parallel<W: Work>(books: Books<W>, input: Input, reading: Reading, workers: usize) -> Result<Books<W>, Error> {
-    let (columns, work) = (input.columns, books.work);
+fn in_parallel(books: Books, input: Input, reading: Reading, workers: usize) -> Result<Books, Error> {
+    let columns = input.columns;
     let shared = Shared {
         source: Mutex::new(Source { input, next: 0 }),
         queue: Mutex::default(),
@@ -91,7 +90,6 @@ fn in_parallel<W: Work>(books: Books<W>, input: Input, reading: Reading, workers
         most_waiting: WAITING_PER_WORKER * workers,
         columns,
         reading,
-        work,
     };
     thread::scope(|scope| {
         let threads: Vec<_> = (1..workers).map(|_| scope.spawn(|| shared.work())).collect();
@@ -109,16 +107,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Lets the other workers end when this one does not finish in the regular way.
-struct Stop<'a, W>(&'a Shared<W>);
+struct Stop<'a>(&'a Shared);
 
-impl<W> Drop for Stop<'_, W> {
+impl Drop for Stop<'_> {
     fn drop(&mut self) {
         lock(&self.0.queue).stopped = true;
         self.0.room.notify_all();
     }
 }
 
-impl<W: Work> Shared<W> {
+impl Shared {
     /// Takes blocks, reads them and applies what is due, until the input ends.
     fn work(&self) -> Result<(), Error> {
         let stop = Stop(self);
@@ -127,7 +125,6 @@ impl<W: Work> Shared<W> {
         while let Some(number) = self.take_block(&mut block)? {
             let mut entries = lock(&self.queue).spare.pop().unwrap_or_default();
             let lines = parser.read_block(&block, 0, |entry| {
-                (self.work)();
                 entries.push(entry);
                 true
             });
@@ -177,7 +174,7 @@ impl<W: Work> Shared<W> {
     }
 }
 
-impl<W: Work> Books<W> {
+impl Books {
     /// Applies `entries` and empties the list.
     fn apply(&mut self, entries: &mut Vec<Entry>) {
         for n in 0..entries.len() {
@@ -186,7 +183,6 @@ impl<W: Work> Books<W> {
             }
             let mut entry = entries[n];
             entry.line += self.line;
-            (self.work)();
             self.tally.take(&entry, |row| self.ledger.process(row));
         }
         entries.clear();
