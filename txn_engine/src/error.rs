@@ -111,8 +111,6 @@ pub enum Error {
     LongHeader { name: String },
     /// the header line of {name} has a quote that is not closed
     OpenQuote { name: String },
-    /// client {client} occurs in two files: an engine per file needs files without common clients
-    SharedClient { client: u16 },
     /// cannot write generated rows to a temporary file
     Generate(#[source] io::Error),
     /// a worker thread died: {message}

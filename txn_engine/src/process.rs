@@ -53,8 +53,7 @@ pub fn process_costly(setup: Setup, paths: &[PathBuf], session: Session, work: i
     let inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>, _>>()?;
     let reading = setup.reading;
     let (books, tally) = match setup.runner {
-        Runner::ThreadPerFile => threads::thread_per_file(Engine::resume(session), inputs, reading, work),
-        Runner::EnginePerFile => threads::engine_per_file(Engine::resume(session), inputs, reading, work),
+        Runner::ThreadPerFile => threads::run(Engine::resume(session), inputs, reading, work),
         Runner::OneCore => workers::run(Ledger::resume(session), inputs, reading, 1),
         Runner::AllCores => {
             let cores = thread::available_parallelism().map_or(1, usize::from);

@@ -10,8 +10,6 @@ use crate::parse::Reading;
 pub enum Runner {
     /// A thread per file does both, on `DashMap`s that all share.
     ThreadPerFile,
-    /// A thread per file does both, on an engine of its own; the engines are joined afterwards, and may have no client in common.
-    EnginePerFile,
     /// Two std threads per file at the ends of an unbounded channel, on shared `DashMap`s.
     TwoThreads,
     /// Per file a blocking task of tokio that reads, an unbounded channel and a task that applies, on shared `DashMap`s. All tasks that apply run

@@ -4,13 +4,13 @@ use study_kit::price::Table;
 use study_kit::{Arms, Scenario, always, full, measured, originals, smoke};
 use txn_engine::Setup;
 use txn_engine::generate::Shape::{self, Accepted, Original};
-use txn_engine::setup::Runner::{EnginePerFile, MultiThread, TwoThreads};
+use txn_engine::setup::Runner::{MultiThread, TwoThreads};
 
 use crate::mirror::Mirror;
 use crate::prices;
 
 /// The arms that process files on our engine: the two published designs, controls that differ from them in one field, and the best.
-pub const ENGINES: [(&str, Setup); 14] = {
+pub const ENGINES: [(&str, Setup); 13] = {
     const PIPELINE: Setup = Setup { runner: TwoThreads, ..Setup::SYNC };
     [
         ("sync", Setup::SYNC),
@@ -24,7 +24,6 @@ pub const ENGINES: [(&str, Setup); 14] = {
         ("sync_batched_4096", Setup { batch: 4096, ..PIPELINE }),
         ("async_multi_thread", Setup { runner: MultiThread, ..Setup::ASYNC }),
         ("async_multi_thread_batched_4096", Setup { runner: MultiThread, batch: 4096, ..Setup::ASYNC }),
-        ("sync_unshared", Setup { runner: EnginePerFile, ..Setup::SYNC }),
         ("best_one_core", Setup::BEST_ONE_CORE),
         ("best_all_cores", Setup::BEST_ALL_CORES),
     ]

@@ -1,8 +1,9 @@
 //! Files through an engine: one pass in a process of its own, which is checked before it counts.
 
 use std::hint::black_box;
-use std::path::Path;
-use std::thread;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{slice, thread};
 
 use anyhow::{Context, Result, ensure};
 use study_kit::price;
@@ -11,7 +12,7 @@ use study_kit::usage::{kib, peak_rss_kib};
 use study_kit::{Metrics, Observation, Span, TestCase};
 use txn_engine::input::Input;
 use txn_engine::process::{process_costly, read_entries};
-use txn_engine::{Outcome, Session, Setup, process_files};
+use txn_engine::{ErrorLog, Outcome, Session, Setup, process_files, usage};
 
 use crate::cases::{ENGINES, Files, MIRRORS, Setting};
 use crate::inputs::{self, Expected, Set};
@@ -62,6 +63,8 @@ enum Answer {
 
 enum Engine {
     Ours(Setup),
+    /// Ours, one for each file.
+    Unshared,
     Published(Ready),
     Count(Count),
 }
@@ -75,6 +78,9 @@ impl Engine {
     fn of(arm: &str) -> Result<Self> {
         if let Some((_, setup)) = ENGINES.into_iter().find(|(name, _)| *name == arm) {
             return Ok(Engine::Ours(setup));
+        }
+        if arm == "sync_unshared" {
+            return Ok(Engine::Unshared);
         }
         if let Some((_, mirror)) = MIRRORS.into_iter().find(|(name, _)| *name == arm) {
             return Ok(Engine::Published(mirror.ready()?));
@@ -90,6 +96,7 @@ impl Engine {
                 Some(steps) => process_costly(*setup, &paths, Session::default(), move || toil(steps)),
                 None => process_files(*setup, &paths, Session::default()),
             }?)),
+            Engine::Unshared => Answer::Accounts(Box::new(unshared(&paths)?)),
             Engine::Published(mirror) if files.whole_test => {
                 // The test harness runs it on a thread of its own, too.
                 mirror::joined(thread::scope(|scope| scope.spawn(|| whole_test(mirror, set)).join()))?
@@ -97,6 +104,27 @@ impl Engine {
             Engine::Published(mirror) => Answer::Published(Box::new(mirror.process(&paths, paths.len())?)),
         })
     }
+}
+
+/// Each file on a thread and an engine of its own: what sharing costs. They have no client in common, and are joined afterwards.
+fn unshared(paths: &[PathBuf]) -> Result<Outcome> {
+    let run = |path| process_files(Setup::SYNC, slice::from_ref(path), Session::default());
+    let (outcomes, threads) = thread::scope(|scope| {
+        let workers: Vec<_> = paths.iter().map(|path| scope.spawn(move || run(path))).collect();
+        let threads = usage::of_this_process().map(|process| process.threads);
+        (workers.into_iter().map(|worker| mirror::joined(worker.join())).collect::<Vec<_>>(), threads)
+    });
+    let (mut all, mut errors, mut accepted) = (Session::default(), ErrorLog::default(), 0);
+    for outcome in outcomes {
+        let outcome = outcome?;
+        let session = outcome.books.session();
+        all.accounts.extend(session.accounts);
+        all.transactions.extend(session.transactions);
+        errors.append(outcome.errors);
+        accepted += outcome.accepted;
+    }
+    let books = Arc::new(txn_engine::engine::Engine::resume(all));
+    Ok(Outcome { books, errors, accepted, messages: 0, threads })
 }
 
 /// The published test as a whole: write the files, process them one after another, then all at once, and compare.
