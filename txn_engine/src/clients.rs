@@ -1,7 +1,7 @@
 //! The document's own form of the question: so many clients in one process, without sockets, as threads or as tasks.
 //!
-//! All clients are there before the first does anything, or "concurrent" would mean one after the other. Each then applies its rows to the
-//! shared engine. A thread that finds no memory map left ends the program, as it does in the published example.
+//! All are there before the first applies its rows to the shared engine, or "concurrent" would mean one after the other. A thread that finds no
+//! memory map left ends the program, as it does in the published example.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -125,9 +125,7 @@ fn tasks(gate: &Arc<Gate>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
     })
 }
 
-/// Where clients wait for each other, and what they did.
-///
-/// Threads wait for it each on its own: a lock that all of them want would cost more than their rows.
+/// Where clients wait, each thread on its own: a lock that all of them want would cost more than their rows; and what they did.
 #[derive(Default)]
 struct Gate {
     engine: Engine,

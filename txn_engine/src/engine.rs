@@ -12,10 +12,8 @@ use crate::row::{Kind, Row};
 use crate::rules::{Account, State, StoredTx, positive_amount};
 use crate::session::Session;
 
-/// Accounts and accepted transactions in two `DashMap`s.
-///
-/// A row first locks the shard of its transaction, then the shard of its account, never the other way round, so that rows
-/// cannot wait for each other in a circle; and a row is applied as a whole or not at all.
+/// Accounts and accepted transactions in two `DashMap`s. A row first locks the shard of its transaction, then that of its account, never the
+/// other way round, so that rows cannot wait for each other in a circle.
 #[derive(Debug, Default)]
 pub struct Engine {
     accounts: DashMap<u16, Account, IdHash>,

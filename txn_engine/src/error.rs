@@ -7,9 +7,7 @@ use std::thread;
 /// How many row errors are kept with their line number; all are counted.
 pub const FIRST_ERRORS: usize = 20;
 
-/// Why a row was not applied. Row errors are data: they are counted and never stop a run.
-///
-/// They stand in the order of their checks: reading first, then the engine.
+/// Why a row was not applied, in the order of the checks. Row errors are data: they are counted and never stop a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, displaydoc::Display, strum::IntoStaticStr, strum::VariantArray)]
 #[repr(u8)]
 pub enum ErrorKind {

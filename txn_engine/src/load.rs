@@ -1,8 +1,7 @@
 //! The load: thousands of connections that send rows at a given rate, whether the answers come or not.
 //!
-//! It is an open loop: when a row is due is settled before the first is sent, and how long its answer took is counted from then. A server
-//! that stands still for a second therefore has a second of late answers in its record, not one. A thread sends and a thread receives, for
-//! any number of connections. Every connection is a client of its own, with transaction ids of its own.
+//! When a row is due is settled before the first is sent, and how long its answer took is counted from then: a server that stands still for a
+//! second has a second of late answers in its record, not one. A thread sends and a thread receives, for any number of connections.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};

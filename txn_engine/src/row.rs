@@ -41,7 +41,6 @@ impl Kind {
     }
 
     /// The kind whose name, in any case, is the first `len` bytes of `word`.
-    ///
     /// The kinds of rows follow no order, so a branch for each would be guessed wrong most of the time: the letters are compared as one number.
     #[inline]
     pub(crate) fn of_word(word: u128, len: usize) -> Option<Self> {

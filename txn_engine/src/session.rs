@@ -47,9 +47,8 @@ impl Session {
         Ok(claim)
     }
 
-    /// Writes the session to the claimed folder, in place of the session that stands there.
-    ///
-    /// Fails with [`Error::SyncDump`] if the new session stands but may not outlast a power cut. All others leave what stood there as it was.
+    /// Writes the session to the claimed folder, in place of the one that stands there. Fails with [`Error::SyncDump`] if the new session
+    /// stands but may not outlast a power cut; all other errors leave what stood there as it was.
     pub fn dump(&self, claim: Claim) -> Result<(), Error> {
         let claim = claim.renewed()?;
         let dir = claim.path.as_path();
