@@ -6,7 +6,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use tempfile::TempDir;
 use txn_engine::generate::{self, Shape};
-use txn_engine::{Options, Setup, process_files};
+use txn_engine::{Session, Setup, process_files};
 
 const ROWS: u64 = 100_100;
 
@@ -34,7 +34,7 @@ fn engines(criterion: &mut Criterion) {
         for (engine, setup) in Setup::NAMED {
             let paths = [path.clone()];
             group.bench_function(BenchmarkId::from_parameter(engine), |bencher| {
-                bencher.iter(|| process_files(setup, &paths, Options::default()).expect("the file can be processed"));
+                bencher.iter(|| process_files(setup, &paths, Session::default()).expect("the file can be processed"));
             });
         }
         group.finish();

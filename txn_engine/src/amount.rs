@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Neg;
 
+use serde::{Deserialize, Serialize};
+
 /// Units per whole: four decimals.
 pub(crate) const SCALE: i64 = 10_000;
 pub(crate) const DECIMALS: usize = 4;
@@ -10,16 +12,14 @@ pub(crate) const DECIMALS: usize = 4;
 const SAFE_DIGITS: usize = 12;
 
 /// An amount of money in ten-thousandths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct Amount(pub i64);
 
 impl Amount {
     pub const ZERO: Amount = Amount(0);
 
     /// Reads an optional sign and decimal digits with at most one point (`.5`, `7.`, `+3.25`).
-    ///
-    /// Trailing zeros are not significant. `None` for anything else, for more than four significant decimals, and for
-    /// values that do not fit 64 bits.
+    /// `None` for anything else, for more than four significant decimals, and for values that do not fit 64 bits.
     pub fn parse(text: &[u8]) -> Option<Self> {
         let (negative, digits) = match text {
             [b'-', rest @ ..] => (true, rest),
@@ -51,7 +51,6 @@ impl Amount {
         if negative { Some(Amount(units)) } else { units.checked_neg().map(Amount) }
     }
 
-    /// The sum, or `None` outside 64 bits.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Amount)
     }

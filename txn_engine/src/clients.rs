@@ -1,7 +1,7 @@
 //! The document's own form of the question: so many clients in one process, without sockets, as threads or as tasks.
 //!
-//! All clients are there before the first does anything, or "concurrent" would mean one after the other. Each then applies its rows to the
-//! shared engine. A thread that finds no memory map left ends the program, as it does in the published example.
+//! All are there before the first applies its rows to the shared engine, or "concurrent" would mean one after the other. A thread that finds no
+//! memory map left ends the program, as it does in the published example.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -9,28 +9,24 @@ use std::thread::{self, Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
-use crate::books::Books as _;
+use crate::accounts;
+use crate::accounts::Books as _;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::load::Script;
 use crate::row::Row;
 use crate::serve::Stats;
-use crate::{accounts, limits};
 
 /// What a client is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Spawn {
-    /// A thread of the system, with the stack that `std::thread::spawn` gives it.
     Threads,
-    /// A task of tokio.
     Tasks,
 }
 
-/// How long a pass took, and what it did.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Pass {
     /// From the first spawn to the end of the last client, in seconds.
@@ -39,20 +35,15 @@ pub struct Pass {
     pub start_s: f64,
     /// From when all were there until the last had applied its rows.
     pub work_s: f64,
-    /// Rows that were applied.
     pub accepted: u64,
-    /// The first 16 hexadecimal digits of the SHA-256 of the accounts as CSV.
+    /// Of the accounts.
     pub digest: String,
     /// What the process was like when all were there.
     pub there: Stats,
-    /// What it was like at the end.
     pub end: Stats,
 }
 
 /// Lets so many clients each apply their rows to one engine.
-///
-/// # Errors
-/// If the runtime or a thread cannot be started.
 pub fn run(spawn: Spawn, clients: usize, rows_each: usize, seed: u64) -> Result<Pass, Error> {
     let rows_of = |client| {
         let mut script = Script::new(seed, client, clients, 1);
@@ -65,7 +56,7 @@ pub fn run(spawn: Spawn, clients: usize, rows_each: usize, seed: u64) -> Result<
         Spawn::Tasks => tasks(&gate, &rows),
     }?;
     let end = Stats::of_this_process();
-    let digest = hex::encode(&Sha256::digest(accounts::to_csv(&gate.engine.accounts()))[..8]);
+    let digest = accounts::digest(&accounts::to_csv(&gate.engine.accounts()));
     Ok(Pass { digest, end, ..pass })
 }
 
@@ -86,7 +77,8 @@ fn threads(gate: &Arc<Gate>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
             // Those that are there must not wait for ever.
             gate.open();
             clients.iter().for_each(unpark);
-            limits::no_thread(rows.len(), clients.len(), &error)
+            let reason = format!("after {} the system says: {error}", clients.len());
+            Error::Threads { threads: rows.len(), reason }
         });
         clients.push(started?);
     }
@@ -127,16 +119,13 @@ fn tasks(gate: &Arc<Gate>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
         gate.open();
         go.send_replace(true);
         for client in clients {
-            // As of the threads.
             let _ = client.await;
         }
         Ok(gate.pass(start, paused, there))
     })
 }
 
-/// Where clients wait for each other, and what they did.
-///
-/// Threads wait for it each on its own: a lock that all of them want would cost more than their rows.
+/// Where clients wait, each thread on its own: a lock that all of them want would cost more than their rows; and what they did.
 #[derive(Default)]
 struct Gate {
     engine: Engine,
@@ -153,7 +142,6 @@ impl Gate {
         *self.open.get_or_init(Instant::now)
     }
 
-    /// Applies the rows of one client.
     fn apply(&self, rows: &[Row]) {
         let accepted = rows.iter().filter(|row| self.engine.process(row).is_ok()).count() as u64;
         self.accepted.fetch_add(accepted, Ordering::SeqCst);

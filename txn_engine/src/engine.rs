@@ -5,17 +5,15 @@ use std::hash::Hash;
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry as Slot;
 
-use crate::books::Books;
+use crate::accounts::Books;
 use crate::error::ErrorKind;
 use crate::hash::IdHash;
 use crate::row::{Kind, Row};
 use crate::rules::{Account, State, StoredTx, positive_amount};
 use crate::session::Session;
 
-/// Accounts and accepted transactions in two `DashMap`s.
-///
-/// A row first locks the shard of its transaction, then the shard of its account, never the other way round, so that rows
-/// cannot wait for each other in a circle; and a row is applied as a whole or not at all.
+/// Accounts and accepted transactions in two `DashMap`s. A row first locks the shard of its transaction, then that of its account, never the
+/// other way round, so that rows cannot wait for each other in a circle.
 #[derive(Debug, Default)]
 pub struct Engine {
     accounts: DashMap<u16, Account, IdHash>,
@@ -23,7 +21,6 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that goes on where `session` ended.
     pub fn resume(session: Session) -> Self {
         Engine {
             accounts: session.accounts.into_iter().collect(),
@@ -31,10 +28,7 @@ impl Engine {
         }
     }
 
-    /// Applies one row.
-    ///
-    /// # Errors
-    /// The reason why the row is rejected; nothing has changed then.
+    /// Applies one row, or says why it is rejected; nothing has changed then.
     pub fn process(&self, row: &Row) -> Result<(), ErrorKind> {
         if row.kind.needs_amount() { self.move_money(row) } else { self.contest(row) }
     }

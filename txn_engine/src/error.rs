@@ -7,9 +7,7 @@ use std::thread;
 /// How many row errors are kept with their line number; all are counted.
 pub const FIRST_ERRORS: usize = 20;
 
-/// Why a row was not applied. Row errors are data: they are counted and never stop a run.
-///
-/// They stand in the order of their checks: reading first, then the engine.
+/// Why a row was not applied, in the order of the checks. Row errors are data: they are counted and never stop a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, displaydoc::Display, strum::IntoStaticStr, strum::VariantArray)]
 #[repr(u8)]
 pub enum ErrorKind {
@@ -111,8 +109,6 @@ pub enum Error {
     LongHeader { name: String },
     /// the header line of {name} has a quote that is not closed
     OpenQuote { name: String },
-    /// client {client} occurs in two files: an engine per file needs files without common clients
-    SharedClient { client: u16 },
     /// cannot write generated rows to a temporary file
     Generate(#[source] io::Error),
     /// a worker thread died: {message}
@@ -121,11 +117,9 @@ pub enum Error {
     Runtime(#[source] io::Error),
     /// cannot start a thread
     Thread(#[source] io::Error),
-    /// cannot listen on {address}: choose another with --addr
+    /// cannot listen on {address}: choose another with --addr, a host and a port, as localhost:8820
     Listen { address: String, source: io::Error },
-    /// cannot find {address}: give a host and a port, as localhost:8820
-    Resolve { address: String, source: io::Error },
-    /// cannot connect to {address}: is the server up?
+    /// cannot connect to {address}: is the server up? (--addr is a host and a port, as localhost:8820)
     Connect { address: String, source: io::Error },
     /// cannot open {clients} connections: {most} are the most here (ulimit -n)
     TooManyClients { clients: usize, most: usize },

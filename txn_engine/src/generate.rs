@@ -27,31 +27,21 @@ pub enum Shape {
     /// One file of the published concurrency test: types uniform over five, ids in order, deposits of 0.01 to 10.00, withdrawals of 0.01 to
     /// 0.09; a dispute, resolve or chargeback names an id up to its own.
     #[cfg_attr(feature = "cli", value(skip))]
-    Regression {
-        /// Clients to draw from.
-        clients: RangeInclusive<u16>,
-        /// Id of the first row.
-        first_tx: u32,
-    },
+    Regression { clients: RangeInclusive<u16>, first_tx: u32 },
 }
 
-/// Largest id of the published generator.
 const ORIGINAL_IDS: u32 = 10_000_000;
 /// Amounts are drawn below 100,000, in ten-thousandths.
 pub(crate) const AMOUNT_UNITS: i64 = 1_000_000_000;
 const CENT_UNITS: i64 = 100;
 
 /// Writes a header and `rows` rows. Fewer rows of the same seed are a prefix of more.
-///
-/// # Errors
-/// Those of `out`.
 pub fn write(shape: &Shape, rows: u64, seed: u64, mut out: impl Write) -> io::Result<()> {
     writeln!(out, "type,client,tx,amount")?;
     (0..rows).zip(self::rows(shape, seed)).try_for_each(|(_, row)| row.write(&mut out))?;
     out.flush()
 }
 
-/// Rows without end.
 pub fn rows(shape: &Shape, seed: u64) -> Box<dyn Iterator<Item = Row>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     match shape.clone() {
@@ -104,7 +94,6 @@ fn in_order(rng: &mut ChaCha12Rng, clients: RangeInclusive<u16>, ids: RangeInclu
 struct Accepted {
     /// Share of the rows on client 1.
     hot: f64,
-    /// Available units by client.
     available: Vec<i64>,
     /// Deposits that can still be disputed, in no order.
     open: Vec<(u16, u32, i64)>,

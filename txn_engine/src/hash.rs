@@ -1,17 +1,14 @@
 //! A fast hasher for client and transaction ids.
 //!
-//! Ids mostly arrive in order. Sixteen neighbouring ids hash to sixteen neighbouring slots of a table, so that a run of new
-//! ids touches five cache lines instead of thirty-two; the blocks themselves are scattered, so that no stride of ids can pile
-//! up in one place. Ids are not secret and a table of ids is no target of attack here, hence no random state.
+//! Ids mostly arrive in order. Sixteen neighbors hash to sixteen neighboring slots, so that a run of new ids touches five cache lines instead of
+//! thirty-two; the blocks are scattered, so that no stride of ids piles up in one place. Ids are not secret, hence no random state.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Neighbouring ids that stay together: 2^4, as many as a table looks at in one step.
 const BLOCK_BITS: u32 = 4;
-/// An odd number without pattern: the golden ratio in 64 bits.
 const SCATTER: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Builds [`IdHasher`]s.
 pub type IdHash = BuildHasherDefault<IdHasher>;
 
 /// Hashes one `u16` or `u32`.

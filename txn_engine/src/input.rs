@@ -15,7 +15,6 @@ pub(crate) const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// An opened input: its header is read, its rows are not.
 pub struct Input {
-    /// Where the needed columns stand.
     pub columns: Columns,
     /// The file as the user named it, for messages.
     name: String,
@@ -28,10 +27,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Opens a file, or standard input if `path` is `-`, and reads the header.
-    ///
-    /// # Errors
-    /// If it cannot be read, is empty, or its header is not usable.
+    /// Opens a file, or standard input if `path` is `-`, and reads the header, which must be usable.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let is_stdin = path.as_os_str() == "-";
         let name = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
@@ -54,9 +50,6 @@ impl Input {
     ///
     /// A line that is longer than a block arrives cut to one byte over [`MAX_LINE_BYTES`], so that it still reads as too long,
     /// while the rest of it is skipped: memory stays bounded whatever the input.
-    ///
-    /// # Errors
-    /// If the input cannot be read.
     pub fn next_block(&mut self, block: &mut Vec<u8>) -> Result<bool, Error> {
         block.clear();
         self.fill()?;

@@ -1,15 +1,13 @@
 //! The single-owner engine of `best_one_core` and `best_all_cores`: the same rules without locks.
 
-use crate::books::Books;
+use crate::accounts::Books;
 use crate::error::ErrorKind;
 use crate::row::{Kind, Row};
 use crate::rules::{Account, State, StoredTx, positive_amount};
 use crate::session::Session;
 use crate::transactions::Transactions;
 
-/// Accounts in an array and transactions by number, owned by one thread at a time.
-///
-/// There are only 65,536 possible clients: an array of them is 1.5 MiB, and finding an account in it costs no hash.
+/// Accounts in an array and transactions by number, owned by one thread at a time: an array of all 65,536 clients is 1.5 MiB.
 #[derive(Debug)]
 pub struct Ledger {
     accounts: Vec<Option<Account>>,
@@ -23,7 +21,6 @@ impl Default for Ledger {
 }
 
 impl Ledger {
-    /// A ledger that goes on where `session` ended.
     pub fn resume(session: Session) -> Self {
         let mut ledger = Ledger::default();
         for (client, account) in session.accounts {
@@ -49,10 +46,7 @@ impl Ledger {
         std::hint::black_box(account.is_some());
     }
 
-    /// Applies one row.
-    ///
-    /// # Errors
-    /// The reason why the row is rejected; nothing has changed then.
+    /// Applies one row, or says why it is rejected; nothing has changed then.
     #[inline]
     pub fn process(&mut self, row: &Row) -> Result<(), ErrorKind> {
         let Ledger { accounts, transactions } = self;

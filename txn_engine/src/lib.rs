@@ -1,19 +1,10 @@
 //! A payments engine over CSV, in every shape that the question "async or not" asks for.
 //!
 //! The same rows, the same rules and the same answer in all shapes; what differs is who reads, who applies, and how the rows get
-//! from the one to the other. A shape is a [`Setup`]; four of them have names:
-//!
-//! ```no_run
-//! use std::path::PathBuf;
-//! use txn_engine::{Options, Setup, process_files};
-//!
-//! let outcome = process_files(Setup::BEST_ALL_CORES, &[PathBuf::from("transactions.csv")], Options::default())?;
-//! print!("{}", String::from_utf8_lossy(&outcome.accounts_csv()));
-//! # Ok::<(), txn_engine::Error>(())
-//! ```
+//! from the one to the other. A shape is a [`Setup`], and [`process_files`] goes by it.
 //!
 //! Reading: [`input`] cuts a file into blocks of lines, [`parse`] makes [`row`]s of them, [`amount`] is money. Applying:
-//! [`rules`] decides on one account, [`engine`] shares accounts between threads, [`ledger`] owns them alone; both are [`books`].
+//! [`rules`] decides on one account, [`engine`] shares accounts between threads, [`ledger`] owns them alone.
 //! [`setup`] says how the two meet and [`process`] does it. Around them: [`session`] (dump and go on), [`generate`] (test data),
 //! [`stress`] (the published stress test) and [`cli`] (the program).
 //!
@@ -21,13 +12,9 @@
 //! [`clients`] is the same question without sockets, as the document asks it.
 
 pub mod accounts;
-#[cfg(feature = "tcp")]
-mod address;
 pub mod amount;
 #[cfg(feature = "cli")]
 mod arguments;
-pub mod books;
-mod claim;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "tcp")]
@@ -59,7 +46,8 @@ pub mod usage;
 mod window;
 
 pub use error::{Error, ErrorKind, ErrorLog};
-pub use process::{Options, Outcome, process_files};
+pub use process::{Outcome, process_files};
+pub use session::Session;
 pub use setup::Setup;
 
 /// The code blocks of the README compile.

@@ -1,34 +1,30 @@
 //! The load: thousands of connections that send rows at a given rate, whether the answers come or not.
 //!
-//! It is an open loop: when a row is due is settled before the first is sent, and how long its answer took is counted from then. A server
-//! that stands still for a second therefore has a second of late answers in its record, not one. A thread sends and a thread receives, for
-//! any number of connections. Every connection is a client of its own, with transaction ids of its own.
+//! When a row is due is settled before the first is sent, and how long its answer took is counted from then: a server that stands still for a
+//! second has a second of late answers in its record, not one. A thread sends and a thread receives, for any number of connections.
 
+use std::collections::VecDeque;
 use std::io::{self, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
+use hdrhistogram::Histogram;
 use serde::{Serialize, Serializer};
-use serde_json::json;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::address::first_of;
 #[cfg(feature = "cli")]
 use crate::arguments::{clients, rate, seconds};
 use crate::error::{Error, joined};
 use crate::limits::{self, MOST_CLIENTS};
 
-mod connections;
 mod receiver;
-mod schedule;
 mod script;
 mod sender;
 
-pub use connections::Times;
 pub use script::Script;
 
-use connections::{Connection, State, Waiting};
 use receiver::Receiver;
 use sender::Sender;
 
@@ -42,7 +38,6 @@ pub enum Arrivals {
     Constant,
 }
 
-/// What is asked of the server.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Load {
@@ -75,7 +70,6 @@ pub struct Load {
     pub patience: Duration,
 }
 
-/// What came of it.
 #[derive(Debug, Serialize)]
 pub struct Answers {
     /// Rows that counted.
@@ -86,9 +80,7 @@ pub struct Answers {
     pub rejected: u64,
     /// Of these, not answered: the connection was refused, broken or silent.
     pub failed: u64,
-    /// Connections that were refused in words.
     pub refused: u64,
-    /// The first words of refusal.
     pub refusal: Option<String>,
     /// Connections that could not be made, or were closed or silent before their first answer.
     pub unserved: u64,
@@ -114,28 +106,20 @@ pub struct Answers {
 
 fn in_quantiles<S: Serializer>(times: &Times, out: S) -> Result<S::Ok, S::Error> {
     // Without times there is no quantile.
-    let ms = |share| (!times.is_empty()).then(|| quantile_ms(times, share));
-    let mean_ms = (!times.is_empty()).then(|| times.mean() / 1e6);
-    json!({ "p50_ms": ms(0.5), "p99_ms": ms(0.99), "p999_ms": ms(0.999), "max_ms": ms(1.0), "mean_ms": mean_ms })
-        .serialize(out)
-}
-
-/// The time that this share of all `times` is not above, in milliseconds.
-pub fn quantile_ms(times: &Times, share: f64) -> f64 {
-    Duration::from_nanos(times.value_at_quantile(share)).as_secs_f64() * 1e3
+    let ms = |ns: f64| (!times.is_empty()).then(|| ns / 1e6);
+    let quantile_ms = |share| ms(times.value_at_quantile(share) as f64);
+    let quantiles = [("p50_ms", 0.5), ("p99_ms", 0.99), ("p999_ms", 0.999), ("max_ms", 1.0)];
+    let quantiles = quantiles.map(|(name, share)| (name, quantile_ms(share)));
+    out.collect_map(quantiles.into_iter().chain([("mean_ms", ms(times.mean()))]))
 }
 
 impl Load {
-    /// What the client of that number sends.
     pub fn script(&self, client: usize) -> Script {
         Script::new(self.seed, client, self.clients, self.first_tx)
     }
 
     /// Puts the load on the server. Calls `tell` when every connection has had its first answer or will have none, and when all answers are
     /// there or overdue; the connections are still open then.
-    ///
-    /// # Errors
-    /// If nothing listens at the address, or this machine cannot hold so many connections.
     pub fn run(&self, mut tell: impl FnMut()) -> Result<Answers, Error> {
         let most = limits::most_files().min(MOST_CLIENTS);
         if self.clients > most {
@@ -153,7 +137,7 @@ impl Load {
         let counted_from = start + self.warm_up;
         receiver.counted_from = Some(counted_from);
         let sender = Sender::new(&connections, scripts);
-        let schedule = schedule::schedule(self, start);
+        let schedule = script::schedule(self, start);
         let sent = thread::scope(|scope| {
             let run = || sender.run(schedule, counted_from, self.patience);
             let sender = Builder::new().name("sender".to_owned()).spawn_scoped(scope, run).map_err(Error::Thread)?;
@@ -202,8 +186,17 @@ fn open_all(
     receiver: &mut Receiver,
 ) -> Result<(), Error> {
     // The first says whether there is anybody at all; later ones may be refused.
-    let first = first_of(&load.address, |address| Ok((address, open(load, address, 0)?)))?;
-    let (address, first) = first.map_err(|source| Error::Connect { address: load.address.clone(), source })?;
+    let connect = || {
+        let mut tried = Err(io::Error::other("it has no address"));
+        for address in load.address.to_socket_addrs()? {
+            tried = open(load, address, 0).map(|stream| (address, stream));
+            if tried.is_ok() {
+                break;
+            }
+        }
+        tried
+    };
+    let (address, first) = connect().map_err(|source| Error::Connect { address: load.address.clone(), source })?;
     let mut first = Some(first);
     let mut line = Vec::new();
     let mut patience = load.patience;
@@ -248,4 +241,57 @@ fn source(server: SocketAddr, number: usize) -> Option<IpAddr> {
     // macOS has one address there unless it was given more.
     let has_many = server.is_ipv4() && server.ip().is_loopback() && cfg!(target_os = "linux");
     has_many.then(|| [127, 0, 0, u8::try_from(number % SOURCES + 2).unwrap_or(2)].into())
+}
+
+/// Times in nanoseconds, three digits of each; longer ones than an hour count as one.
+pub type Times = Histogram<u64>;
+
+fn no_times() -> Times {
+    const HOUR_NS: u64 = 3_600_000_000_000;
+    // The bounds are constants.
+    Times::new_with_bounds(1, HOUR_NS, 3).unwrap_or_else(|_| unreachable!("an hour is above a nanosecond"))
+}
+
+fn record(times: &mut Times, time: Duration) {
+    times.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    Unserved,
+    Served,
+    Refused,
+    Broken,
+}
+
+#[derive(Default)]
+struct Connection {
+    /// Set when it is opened.
+    stream: OnceLock<TcpStream>,
+    fate: Mutex<Fate>,
+}
+
+#[derive(Default)]
+struct Fate {
+    state: State,
+    /// Rows without an answer, in the order in which they were sent.
+    waiting: VecDeque<Waiting>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    due: Instant,
+    sent: Instant,
+}
+
+impl Connection {
+    fn fate(&self) -> MutexGuard<'_, Fate> {
+        self.fate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn waits(&self, state: State) -> bool {
+        let fate = self.fate();
+        fate.state == state && !fate.waiting.is_empty()
+    }
 }

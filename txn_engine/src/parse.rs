@@ -18,13 +18,9 @@ pub(crate) const NAMES: [&str; 4] = ["type", "client", "tx", "amount"];
 pub struct Columns([usize; NAMES.len()]);
 
 impl Columns {
-    /// Those of a line without a header.
     pub const IN_ORDER: Columns = Columns([0, 1, 2, 3]);
 
-    /// Finds the columns in the header line of the file called `name`.
-    ///
-    /// # Errors
-    /// If a needed column is missing or occurs twice.
+    /// Finds the columns in the header line of the file called `name`; none may be missing or occur twice.
     pub fn from_header(line: &[u8], name: &str) -> Result<Self, Error> {
         let mut splitter = Splitter::new(usize::MAX);
         let terminated = [line, b"\n"].concat();
@@ -48,9 +44,7 @@ impl Columns {
     }
 }
 
-/// Splits one line into fields.
-///
-/// Each line is given to the parser alone: a quote must be closed on its line, so that a file may be cut at any line break.
+/// Splits lines into fields, each alone: a quote must be closed on its line, so that a file may be cut at any line break.
 struct Splitter {
     parser: csv_core::Reader,
     bytes: Vec<u8>,
@@ -149,7 +143,6 @@ pub enum Reading {
     Windows,
 }
 
-/// Reads entries from blocks of lines.
 pub struct Parser {
     columns: Columns,
     reading: Reading,
@@ -157,13 +150,11 @@ pub struct Parser {
 }
 
 impl Parser {
-    /// A parser of lines with these columns.
     pub fn new(columns: Columns, reading: Reading) -> Self {
         Parser { columns, reading, splitter: Splitter::new(columns.needed()) }
     }
 
     /// Hands every entry of `block`, whose first line has the number `line`, to `sink`; returns the number of the line after it.
-    ///
     /// Blank lines are counted and skipped. Stops early if `sink` returns false.
     pub fn read_block(&mut self, block: &[u8], mut line: u64, mut sink: impl FnMut(Entry) -> bool) -> u64 {
         let mut rest = block;

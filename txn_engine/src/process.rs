@@ -4,9 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
-use tokio::runtime::Runtime;
-
-use crate::books::Books;
+use crate::accounts::Books;
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, ErrorLog};
 use crate::input::Input;
@@ -21,23 +19,11 @@ mod pipeline;
 mod threads;
 mod workers;
 
-/// What a run starts from.
-#[derive(Debug, Default)]
-pub struct Options {
-    /// Accounts and transactions of an earlier run.
-    pub session: Session,
-    /// A runtime to use instead of building one, for setups that need one: many runs in one process share it.
-    pub runtime: Option<Arc<Runtime>>,
-}
-
 /// What a run came to.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The accounts and transactions.
     pub books: Arc<dyn Books>,
-    /// Rows that could not be read or were rejected.
     pub errors: ErrorLog,
-    /// Rows that were applied.
     pub accepted: u64,
     /// Messages that went through a channel.
     pub messages: u64,
@@ -46,41 +32,42 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The accounts as [`accounts::write_csv`] writes them.
     pub fn accounts_csv(&self) -> Vec<u8> {
         accounts::to_csv(&self.books.accounts())
     }
 }
 
-/// Processes `paths` by `setup`.
+/// Processes `paths` by `setup`, on top of `session`.
 ///
 /// One file is applied in its order. Several are applied as the runner does it: on one core and on all cores one after another, by all
 /// others at the same time, so that the answer is defined only if the files share no client and no transaction id.
 ///
-/// # Errors
-/// If a file cannot be read or its header is not usable, or a thread dies. Row errors are not errors of the run; they are counted in the
-/// outcome.
-pub fn process_files(setup: Setup, paths: &[PathBuf], options: Options) -> Result<Outcome, Error> {
+/// Fails if a file cannot be read or its header is not usable, or a thread dies. Row errors are counted in the outcome.
+pub fn process_files(setup: Setup, paths: &[PathBuf], session: Session) -> Result<Outcome, Error> {
+    process_costly(setup, paths, session, || ())
+}
+
+/// The same of rows that cost more, on shared maps: `work` is done when a row is read, and when it is applied.
+#[doc(hidden)]
+pub fn process_costly(setup: Setup, paths: &[PathBuf], session: Session, work: impl Work) -> Result<Outcome, Error> {
     let inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>, _>>()?;
-    let Options { session, runtime } = options;
     let reading = setup.reading;
     let (books, tally) = match setup.runner {
-        Runner::ThreadPerFile => threads::thread_per_file(Engine::resume(session), inputs, reading),
-        Runner::EnginePerFile => threads::engine_per_file(Engine::resume(session), inputs, reading),
-        Runner::TwoThreads => pipeline::run(Engine::resume(session), inputs, setup, None),
-        Runner::CurrentThread | Runner::MultiThread => {
-            let runtime = runtime.map_or_else(|| setup.runner.runtime(), |given| Ok(Some(given)))?;
-            pipeline::run(Engine::resume(session), inputs, setup, runtime)
-        }
+        Runner::ThreadPerFile => threads::run(Engine::resume(session), inputs, reading, work),
         Runner::OneCore => workers::run(Ledger::resume(session), inputs, reading, 1),
         Runner::AllCores => {
             let cores = thread::available_parallelism().map_or(1, usize::from);
             workers::run(Ledger::resume(session), inputs, reading, cores)
         }
+        _ => pipeline::run(Engine::resume(session), inputs, setup, work),
     }?;
     let Tally { accepted, errors, messages, threads } = tally;
     Ok(Outcome { books, errors, accepted, messages, threads })
 }
+
+#[doc(hidden)]
+pub trait Work: Fn() + Copy + Send + Sync + 'static {}
+impl<W: Fn() + Copy + Send + Sync + 'static> Work for W {}
 
 /// Where the rows went, and what was counted.
 type Done = Result<(Arc<dyn Books>, Tally), Error>;
@@ -117,14 +104,21 @@ impl Tally {
     }
 }
 
-/// Hands every entry of `input` to `sink`, until it returns false.
-fn read_entries(mut input: Input, reading: Reading, mut sink: impl FnMut(Entry) -> bool) -> Result<(), Error> {
+/// Hands every entry of `input` to `sink`, until it returns false, each after some `work`.
+#[doc(hidden)]
+pub fn read_entries(
+    mut input: Input,
+    reading: Reading,
+    work: impl Fn(),
+    mut sink: impl FnMut(Entry) -> bool,
+) -> Result<(), Error> {
     let mut parser = Parser::new(input.columns, reading);
     let mut line = input.next_line;
     let mut block = Vec::new();
     let mut wanted = true;
     while wanted && input.next_block(&mut block)? {
         line = parser.read_block(&block, line, |entry| {
+            work();
             wanted = sink(entry);
             wanted
         });

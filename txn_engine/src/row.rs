@@ -9,9 +9,7 @@ use crate::error::ErrorKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Kind {
-    /// Money comes in.
     Deposit,
-    /// Money goes out.
     Withdrawal,
     /// The client contests an accepted transaction: its amount is held.
     Dispute,
@@ -43,7 +41,6 @@ impl Kind {
     }
 
     /// The kind whose name, in any case, is the first `len` bytes of `word`.
-    ///
     /// The kinds of rows follow no order, so a branch for each would be guessed wrong most of the time: the letters are compared as one number.
     #[inline]
     pub(crate) fn of_word(word: u128, len: usize) -> Option<Self> {
@@ -51,7 +48,6 @@ impl Kind {
         ((word | SMALL) & name.mask == name.word && len == name.len).then_some(name.kind)
     }
 
-    /// Whether the row's amount counts.
     pub fn needs_amount(self) -> bool {
         matches!(self, Kind::Deposit | Kind::Withdrawal)
     }
@@ -64,7 +60,6 @@ const SMALL: u128 = u128::from_ne_bytes([0x20; 16]);
 #[derive(Clone, Copy)]
 struct Name {
     word: u128,
-    /// The bytes that count.
     mask: u128,
     len: usize,
     kind: Kind,
@@ -88,24 +83,17 @@ static NAMES: [Name; 16] = {
     names
 };
 
-/// A row whose fields could be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// The amount of a deposit or withdrawal; absent if its field is empty, and in the other kinds.
     pub amount: Option<Amount>,
-    /// Transaction id.
     pub tx: u32,
-    /// Client id.
     pub client: u16,
-    /// What is asked for.
     pub kind: Kind,
 }
 
 impl Row {
     /// Writes the row as a line with its line break.
-    ///
-    /// # Errors
-    /// Those of `out`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let Row { kind, client, tx, .. } = self;
         match self.amount {
@@ -115,12 +103,10 @@ impl Row {
     }
 }
 
-/// What a physical line turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     /// Physical line in its file, from 1.
     pub line: u64,
-    /// A row to apply, or why it could not be read.
     pub row: Result<Row, ErrorKind>,
 }
 

@@ -1,13 +1,13 @@
-//! The rules of the engine as pure functions on one account and one stored transaction.
-//!
-//! Every engine calls these, in the same order of checks; where accounts and transactions are kept is the engine's affair.
+//! The rules of the engine on one account and one stored transaction: every engine calls these, in the same order of checks.
+
+use serde::{Deserialize, Serialize};
 
 use crate::amount::Amount;
 use crate::error::ErrorKind;
 use crate::row::{Kind, Row};
 
 /// What a client owns. The total is `available + held` and always fits 64 bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Account {
     /// What can be withdrawn; below zero if a disputed deposit was spent.
     pub available: Amount,
@@ -18,25 +18,21 @@ pub struct Account {
 }
 
 /// State of an accepted deposit or withdrawal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, strum::EnumString)]
-#[strum(serialize_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Not contested.
     Settled,
-    /// Under dispute.
     Disputed,
-    /// Undone.
     ChargedBack,
 }
 
 /// An accepted deposit or withdrawal, in 12 bytes: with its id it fills a 16-byte slot of a hash table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u16, Amount, State)", into = "(u16, Amount, State)")]
 pub struct StoredTx {
     // Two halves, because an i64 would align the slot to 8 bytes and make it 24 bytes long.
     units: [u32; 2],
-    /// Whose it is.
     pub client: u16,
-    /// How it stands.
     pub state: State,
 }
 
@@ -51,7 +47,6 @@ impl StoredTx {
         StoredTx { units, client, state }
     }
 
-    /// What it moved: above zero for a deposit, below for a withdrawal.
     pub fn signed(&self) -> Amount {
         let bits = u64::from(self.units[0]) | u64::from(self.units[1]) << 32;
         Amount(bits.cast_signed())
@@ -64,8 +59,19 @@ pub(crate) fn positive_amount(row: &Row) -> Result<Amount, ErrorKind> {
     if amount > Amount::ZERO { Ok(amount) } else { Err(ErrorKind::NotPositive) }
 }
 
+impl From<(u16, Amount, State)> for StoredTx {
+    fn from((client, signed, state): (u16, Amount, State)) -> Self {
+        StoredTx::new(client, signed, state)
+    }
+}
+
+impl From<StoredTx> for (u16, Amount, State) {
+    fn from(tx: StoredTx) -> Self {
+        (tx.client, tx.signed(), tx.state)
+    }
+}
+
 impl Account {
-    /// `available + held`.
     pub fn total(&self) -> Amount {
         // Checked whenever either changes.
         Amount(self.available.0 + self.held.0)

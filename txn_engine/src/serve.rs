@@ -1,28 +1,27 @@
 //! A server: lines of CSV over TCP, each answered with `ok` or the typed error.
 //!
-//! One engine, one way to read a row and one conversation for all modes; what differs is who waits for the bytes of a connection: a
-//! thread of its own, one of a fixed pool, or a task of tokio. Each line is `type,client,tx,amount`; a header line as the first one is
-//! welcome, so that a file can be sent as it is. `stats` is answered with what the server has spent so far, as JSON.
+//! One engine and one conversation for all modes; what differs is who waits for the bytes of a connection. Each line is
+//! `type,client,tx,amount`; a header as the first one is welcome; `stats` is answered with what the server has spent so far, as JSON.
 //!
-//! `ok` says that the row is applied in memory. Nothing is durable before [`Server::drain`] has given the state and the caller has dumped
-//! it: a server that dies takes all rows since its start with it, those that were answered too.
+//! `ok` says that the row is applied in memory. Nothing is durable before [`Server::drain`] has given the state and the caller has dumped it.
 
-use std::net::{Shutdown, SocketAddr};
+use std::io;
+use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use socket2::SockRef;
 use tokio::runtime::Builder;
 
+use crate::accounts::Books as _;
 #[cfg(feature = "cli")]
 use crate::arguments::seconds;
-use crate::books::Books as _;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits;
 use crate::session::Session;
 
 mod conversation;
-mod listen;
 mod live;
 mod shared;
 mod tasks;
@@ -65,9 +64,6 @@ pub struct Options {
     /// Threads of the mode pool
     #[cfg_attr(feature = "cli", arg(long, default_value_t = 64, value_name = "THREADS"))]
     pub pool: usize,
-    /// Refuse more connections at once than this; the machine's limits hold besides
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
-    pub most_connections: Option<usize>,
     /// Seconds after which a connection is closed that sends nothing, or does not take its answers; 0 for never
     #[cfg_attr(feature = "cli", arg(long, default_value = "300", value_name = "SECONDS", value_parser = seconds))]
     pub idle: Duration,
@@ -76,29 +72,36 @@ pub struct Options {
 impl Options {
     /// How many connections there may be at once, and what stands against more.
     fn most(&self) -> (usize, &'static str) {
-        let files = (limits::most_files(), "no more files can be opened (ulimit -n)");
-        let threads = limits::most_threads().filter(|_| self.mode == Mode::Threads);
-        let threads = threads.map(|most| (most, "no more threads can be started (vm.max_map_count)"));
-        let asked = self.most_connections;
-        let asked = asked.map(|most| (most, "there are as many connections as allowed (--most-connections)"));
-        threads.into_iter().chain(asked).fold(files, |least, next| if next.0 < least.0 { next } else { least })
+        let (files, threads) = (limits::most_files(), limits::most_threads());
+        if self.mode == Mode::Threads && threads < files {
+            return (threads, "no more threads can be started (vm.max_map_count)");
+        }
+        (files, "no more files can be opened (ulimit -n)")
     }
+}
+
+/// A socket that listens at the first address of `HOST:PORT` that can be had, and that address.
+fn listen(address: &str) -> io::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(address)?;
+    // Again, for a longer queue than std's; the kernel's own limit (`net.core.somaxconn`) holds besides.
+    SockRef::from(&listener).listen(65_535)?;
+    listener.set_nonblocking(true)?;
+    let local = listener.local_addr()?;
+    Ok((listener, local))
 }
 
 /// A server that runs.
 pub struct Server {
-    address: SocketAddr,
+    pub address: SocketAddr,
     shared: Arc<Shared>,
     stop: Stop,
 }
 
 impl Server {
     /// Starts to serve `session`.
-    ///
-    /// # Errors
-    /// If the address cannot be listened on, or a thread or the runtime cannot be started.
     pub fn start(options: &Options, session: Session) -> Result<Self, Error> {
-        let (listener, address) = listen::listen(&options.address)?;
+        let failed = |source| Error::Listen { address: options.address.clone(), source };
+        let (listener, address) = listen(&options.address).map_err(failed)?;
         let engine = (options.mode != Mode::Null).then(|| Engine::resume(session));
         if options.mode == Mode::Pool {
             limits::expect_threads(options.pool)?;
@@ -115,12 +118,6 @@ impl Server {
         Ok(Server { address, shared, stop: front })
     }
 
-    /// Where it listens.
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// What it has done and spent so far.
     pub fn stats(&self) -> Stats {
         self.shared.stats()
     }

@@ -1,7 +1,5 @@
 //! How files are processed, as data: who reads, who applies, and how rows get from the one to the other.
 
-use std::sync::Arc;
-
 use tokio::runtime::{Builder, Runtime};
 
 use crate::error::Error;
@@ -12,8 +10,6 @@ use crate::parse::Reading;
 pub enum Runner {
     /// A thread per file does both, on `DashMap`s that all share.
     ThreadPerFile,
-    /// A thread per file does both, on an engine of its own; the engines are joined afterwards, and may have no client in common.
-    EnginePerFile,
     /// Two std threads per file at the ends of an unbounded channel, on shared `DashMap`s.
     TwoThreads,
     /// Per file a blocking task of tokio that reads, an unbounded channel and a task that applies, on shared `DashMap`s. All tasks that apply run
@@ -29,16 +25,13 @@ pub enum Runner {
 
 impl Runner {
     /// A new runtime of its kind; `None` for those that need none.
-    ///
-    /// # Errors
-    /// If the runtime cannot start its threads.
-    pub fn runtime(self) -> Result<Option<Arc<Runtime>>, Error> {
+    pub(crate) fn runtime(self) -> Result<Option<Runtime>, Error> {
         let mut builder = match self {
             Runner::CurrentThread => Builder::new_current_thread(),
             Runner::MultiThread => Builder::new_multi_thread(),
             _ => return Ok(None),
         };
-        Ok(Some(Arc::new(builder.build().map_err(Error::Runtime)?)))
+        builder.build().map(Some).map_err(Error::Runtime)
     }
 }
 
@@ -56,12 +49,9 @@ impl Setup {
     pub const SYNC: Setup = Setup { runner: Runner::ThreadPerFile, batch: 1, reading: Reading::Bytes };
     /// The design of the published async engine: a blocking reader, a message per row, a task that applies, on a current-thread runtime.
     pub const ASYNC: Setup = Setup { runner: Runner::CurrentThread, ..Setup::SYNC };
-    /// The fastest on one core.
     pub const BEST_ONE_CORE: Setup = Setup { runner: Runner::OneCore, reading: Reading::Windows, ..Setup::SYNC };
-    /// The fastest on all cores.
     pub const BEST_ALL_CORES: Setup = Setup { runner: Runner::AllCores, ..Setup::BEST_ONE_CORE };
 
-    /// Those that have a name on the command line.
     pub const NAMED: [(&'static str, Setup); 4] = [
         ("sync", Setup::SYNC),
         ("async", Setup::ASYNC),

@@ -9,7 +9,8 @@ use tempfile::NamedTempFile;
 
 use crate::error::Error;
 use crate::generate::{self, Shape};
-use crate::process::{Options, process_files};
+use crate::process::process_files;
+use crate::session::Session;
 use crate::setup::Setup;
 use crate::usage;
 
@@ -17,12 +18,8 @@ use crate::usage;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stress {
-    /// Name of the engine.
-    #[serde(alias = "arm")]
     pub engine: String,
-    /// Rows processed.
     pub rows: u64,
-    /// Seed of the rows.
     pub seed: u64,
     /// Wall time of processing, without generating, in seconds.
     pub elapsed_s: f64,
@@ -33,9 +30,6 @@ pub struct Stress {
 }
 
 /// Generates `rows` rows of the published shape in a temporary file and processes them with `setup`, which is called `engine`.
-///
-/// # Errors
-/// If the file cannot be written or read.
 pub fn run(engine: &str, setup: Setup, rows: u64, seed: u64) -> Result<Stress, Error> {
     let write = || -> io::Result<NamedTempFile> {
         let mut file = NamedTempFile::new()?;
@@ -46,7 +40,7 @@ pub fn run(engine: &str, setup: Setup, rows: u64, seed: u64) -> Result<Stress, E
     let peak_kib = || usage::of_this_process().map(|process| process.peak_rss_kib);
     let before = peak_kib();
     let start = Instant::now();
-    let outcome = process_files(setup, &[file.path().to_owned()], Options::default())?;
+    let outcome = process_files(setup, &[file.path().to_owned()], Session::default())?;
     let elapsed = start.elapsed();
     Ok(Stress {
         engine: engine.to_owned(),
@@ -76,9 +70,6 @@ impl fmt::Display for Stress {
 }
 
 /// The published table of `records`, a line of JSON each.
-///
-/// # Errors
-/// If they cannot be read or a line of them is no record.
 pub fn table(records: impl BufRead) -> io::Result<String> {
     let row = |[count, time, process, engine]: [&str; 4]| format!("{count:<20} {time:<20} {process:<20} {engine}\n");
     let mut table = row(["Transactions Count", "Time", "Process Memory (MB)", "Engine Memory (MB)"]);

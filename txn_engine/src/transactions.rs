@@ -1,7 +1,5 @@
 //! Where a ledger keeps accepted transactions: by number while ids come in order, by hash otherwise.
-//!
-//! Systems hand out transaction ids in order, and then the id is the place: 12 bytes each, no hash, no growth by copying. Ids
-//! that do not fit in there go to a log with an index, so that any input is held exactly and its memory stays in proportion.
+//! In order the id is the place: 12 bytes each, no hash, no growth by copying.
 
 use std::hash::BuildHasher;
 
@@ -16,7 +14,6 @@ const CHUNK: usize = 1 << 16;
 /// Largest gap in the order that is left open: rejected rows leave gaps of a few ids.
 const GAP: usize = 16;
 
-/// What an ordered transaction takes.
 const _: () = assert!(size_of::<Option<StoredTx>>() == 12);
 
 /// Accepted transactions by id.
@@ -33,13 +30,11 @@ pub struct Transactions {
 }
 
 impl Transactions {
-    /// Whether a transaction with this id is kept.
     #[inline]
     pub fn contains(&self, id: u32) -> bool {
         matches!(self.ordered.get(self.place(id)), Some(Some(_))) || self.find_other(id).is_some()
     }
 
-    /// The transaction with this id.
     #[inline]
     pub fn get_mut(&mut self, id: u32) -> Option<&mut StoredTx> {
         let place = self.place(id);
@@ -75,17 +70,14 @@ impl Transactions {
         }
     }
 
-    /// How many transactions are kept.
     pub fn len(&self) -> usize {
         self.ordered.len - self.gaps + self.others.len
     }
 
-    /// Bytes of memory, from the capacities.
     pub fn bytes(&self) -> u64 {
         self.ordered.bytes() + self.others.bytes() + table_bytes::<u32>(self.index.capacity())
     }
 
-    /// All transactions, sorted by id.
     pub fn sorted(&self) -> Vec<(u32, StoredTx)> {
         let ordered = (0_u32..)
             .zip(self.ordered.chunks.iter().flatten())
@@ -129,7 +121,6 @@ fn hash(id: u32) -> u64 {
     IdHash::default().hash_one(id)
 }
 
-/// A list that grows by chunks.
 #[derive(Debug)]
 struct Chunks<T> {
     chunks: Vec<Vec<T>>,

@@ -1,6 +1,5 @@
 //! What this process is like now, as far as the system tells.
 
-/// Of a process.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Process {
     /// Resident memory, in KiB.

@@ -101,7 +101,6 @@ impl Field<'_> {
     }
 
     /// An amount with all decimals and one to eight digits before the point, if it is one.
-    ///
     /// Tried also where a row has none: that cannot be foreseen, and a branch costs more.
     #[inline(always)]
     fn fixed_amount(&self) -> Option<Amount> {

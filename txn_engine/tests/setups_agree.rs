@@ -12,14 +12,14 @@ use tempfile::TempDir;
 use txn_engine::generate::{self, Shape};
 use txn_engine::oracle::{Answer, Oracle, process};
 use txn_engine::setup::Runner;
-use txn_engine::{ErrorKind, Options, Outcome, Setup, process_files};
+use txn_engine::{ErrorKind, Outcome, Session, Setup, process_files};
 
 const BEST: [Setup; 2] = [Setup::BEST_ONE_CORE, Setup::BEST_ALL_CORES];
 
 /// Every runner, every way of reading, and channels with messages of several rows.
 fn setups() -> Vec<Setup> {
-    use Runner::{AllCores, CurrentThread, EnginePerFile, MultiThread, OneCore, ThreadPerFile, TwoThreads};
-    let all = [ThreadPerFile, EnginePerFile, TwoThreads, CurrentThread, MultiThread, OneCore, AllCores];
+    use Runner::{AllCores, CurrentThread, MultiThread, OneCore, ThreadPerFile, TwoThreads};
+    let all = [ThreadPerFile, TwoThreads, CurrentThread, MultiThread, OneCore, AllCores];
     let mut setups = all.map(|runner| Setup { runner, ..Setup::SYNC }).to_vec();
     for runner in [TwoThreads, CurrentThread] {
         setups.extend([16, 4096].map(|batch| Setup { runner, batch, ..Setup::SYNC }));
@@ -34,8 +34,8 @@ fn write(folder: &TempDir, name: &str, text: &[u8]) -> PathBuf {
     path
 }
 
-fn assert_accounts(setup: Setup, paths: &[PathBuf], options: Options, right: &Answer) -> Outcome {
-    let done = process_files(setup, paths, options).unwrap_or_else(|error| panic!("{setup:?}: {error}"));
+fn assert_accounts(setup: Setup, paths: &[PathBuf], session: Session, right: &Answer) -> Outcome {
+    let done = process_files(setup, paths, session).unwrap_or_else(|error| panic!("{setup:?}: {error}"));
     let accounts = done.accounts_csv();
     let accounts = [&accounts, &right.accounts_csv].map(|csv| String::from_utf8_lossy(csv));
     assert_eq!(accounts[0], accounts[1], "accounts of {setup:?}");
@@ -53,7 +53,7 @@ fn assert_agree<T: AsRef<[u8]>>(setups: &[Setup], texts: &[T]) -> Answer {
     }
     let right = oracle.finish();
     for &setup in setups {
-        let done = assert_accounts(setup, &paths, Options::default(), &right);
+        let done = assert_accounts(setup, &paths, Session::default(), &right);
         let errors = ErrorKind::ALL.iter().map(|&kind| (kind.name(), done.errors.count(kind)));
         let errors: BTreeMap<_, _> = errors.filter(|&(_, count)| count > 0).collect();
         assert_eq!(errors, right.errors, "row errors of {setup:?}");
@@ -186,11 +186,11 @@ fn a_session_goes_on_where_the_last_file_ended_in_every_setup() {
         let halves = [(); 2].map(|()| files::draw(&mut runner));
         let rights = [assert_agree(&[], &halves[..1]), assert_agree(&[], &halves)];
         for setup in setups() {
-            let mut options = Options::default();
+            let mut session = Session::default();
             for (half, right) in halves.iter().zip(&rights) {
                 let path = write(&folder, "half.csv", half);
-                let done = assert_accounts(setup, &[path], options, right);
-                options = Options { session: done.books.session(), ..Options::default() };
+                let done = assert_accounts(setup, &[path], session, right);
+                session = done.books.session();
             }
         }
     }
@@ -215,14 +215,14 @@ fn every_setup_refuses_what_has_no_valid_header() {
         assert!(process(text.as_bytes()).is_err(), "the oracle takes {text:.40?} for a header");
         let path = write(&folder, "refused.csv", text.as_bytes());
         for setup in setups() {
-            let done = process_files(setup, std::slice::from_ref(&path), Options::default());
+            let done = process_files(setup, std::slice::from_ref(&path), Session::default());
             assert!(done.is_err(), "{setup:?} takes {text:.40?} for a header");
         }
     }
     // Nor is a file overlooked that is missing among others.
     let paths = [write(&folder, "good.csv", b"type,client,tx,amount\n"), folder.path().join("missing.csv")];
     for setup in setups() {
-        let error = process_files(setup, &paths, Options::default()).map(drop).expect_err("a file is missing");
+        let error = process_files(setup, &paths, Session::default()).map(drop).expect_err("a file is missing");
         assert!(error.to_string().contains("missing.csv"), "{setup:?} does not name the file: {error}");
     }
 }

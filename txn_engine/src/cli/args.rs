@@ -15,14 +15,11 @@ use crate::setup::Setup;
 
 const EXAMPLES: &str = "Examples:
   txn_engine payments.csv > accounts.csv
-  txn_engine async payments.csv --dump session/
-  txn_engine --load session/ more.csv
   cat payments.csv | txn_engine --strict -
-  txn_engine --engine best_one_core payments.csv
-  txn_engine generate --rows 1000000 --seed 1 --shape accepted > payments.csv
-  txn_engine async stress-test 2000100
-  txn_engine serve --mode tokio --addr 127.0.0.1:8820 --dump session/
-  txn_engine load --addr 127.0.0.1:8820 --clients 10000 --rate 10000 --duration 10
+  txn_engine payments.csv --dump session/
+  txn_engine --load session/ more.csv
+  txn_engine serve --mode tokio --dump session/
+  txn_engine load --clients 10000 --rate 10000
 
 Exit codes: 0 done, 1 rows were rejected and --strict was given (or a load had failures), 2 could not run.";
 
@@ -165,7 +162,6 @@ pub(super) struct ClientsArgs {
     pub(super) json: bool,
 }
 
-/// What a setup is called, and the setup.
 pub(super) type Engine = (&'static str, Setup);
 
 /// One of the engines that have a name.

@@ -1,22 +1,17 @@
 //! The commands that serve and load over TCP, and their relative without sockets.
 
-use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 use anyhow::{Context, Error, anyhow, bail};
-use indicatif::ProgressBar;
-use serde_json::json;
+use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::args::{ClientsArgs, LoadArgs, ServeArgs};
-use super::claim;
-use super::terminal::{complain, print, stream};
-use crate::clients::{self, Pass, Spawn};
-use crate::load::{Answers, Load, quantile_ms};
+use super::{claim, complain, print, stream};
+use crate::clients::{self, Spawn};
 use crate::serve::{Mode, Server};
 use crate::session::Session;
 use crate::{accounts, limits, usage};
@@ -38,7 +33,7 @@ pub(super) fn serve(args: &ServeArgs) -> Result<bool, Error> {
     let claim = args.dump.as_deref().map(claim).transpose()?;
     let session = args.load.as_deref().map(Session::read).transpose()?.unwrap_or_default();
     let server = Server::start(&args.options, session)?;
-    print(&format!("listening on {}", server.address()))?;
+    print(&format!("listening on {}", server.address))?;
     if args.until_stdin_closes {
         let signals = signals.handle();
         thread::spawn(move || {
@@ -70,16 +65,11 @@ pub(super) fn serve(args: &ServeArgs) -> Result<bool, Error> {
 
 pub(super) fn load(args: &LoadArgs) -> Result<bool, Error> {
     let load = &args.load;
-    let progress = ProgressBar::new_spinner().with_message("connecting");
-    progress.enable_steady_tick(Duration::from_millis(200));
-    let length_s = (load.warm_up + load.duration).as_secs_f64();
-    let answers = load.run(|| progress.set_message(format!("sending for {length_s} s")));
-    progress.finish_and_clear();
-    let answers = answers?;
+    let answers = load.run(|| ())?;
     let mut line = json!(answers);
     line["clients"] = load.clients.into();
     line["rate_per_s"] = load.rate.into();
-    print(&if args.json { line.to_string() } else { as_text(load, &answers) })?;
+    print_json(&line, args.json)?;
     Ok(answers.failed == 0 && answers.refused == 0 && answers.unserved == 0)
 }
 
@@ -91,34 +81,10 @@ pub(super) fn clients(args: &ClientsArgs) -> Result<bool, Error> {
         limits::expect_threads(args.clients)?;
     }
     let pass = clients::run(args.spawn, args.clients, args.rows, args.seed)?;
-    if args.json {
-        return print(&json!(pass).to_string());
-    }
-    let Pass { whole_s, start_s, work_s, accepted, there, end, .. } = pass;
-    print(&format!(
-        "{} clients, {accepted} rows applied in {whole_s:.3} s\nstart {start_s:.3} s, rows {work_s:.3} s, \
-         peak memory {} KiB, {} threads",
-        args.clients, end.peak_rss_kib, there.threads,
-    ))
+    print_json(&json!(pass), args.json)
 }
 
-fn as_text(load: &Load, answers: &Answers) -> String {
-    let Load { clients, rate, .. } = load;
-    let Answers { rows, accepted, rejected, failed, refused, unserved, connecting_s, .. } = answers;
-    let served = *clients as u64 - refused - unserved;
-    let refusal = answers.refusal.as_ref().map_or(String::new(), |refusal| format!(" (busy: {refusal})"));
-    let mut text = format!(
-        "{served} of {clients} connections served after {connecting_s:.2} s, {refused} refused, \
-         {unserved} not answered{refusal}\n\
-         {rows} rows at {rate} per second: {accepted} ok, {rejected} rejected, {failed} failed"
-    );
-    for (name, times) in [
-        ("answer, from when the row was due", &answers.response),
-        ("answer, from when it was sent", &answers.service),
-        ("sent late", &answers.lateness),
-    ] {
-        let [p50, p99, p999, longest] = [0.5, 0.99, 0.999, 1.0].map(|share| quantile_ms(times, share));
-        let _ = write!(text, "\n{name}, ms: p50 {p50:.3}, p99 {p99:.3}, p99.9 {p999:.3}, longest {longest:.3}");
-    }
-    text
+/// In one line for programs, or for people.
+fn print_json(value: &Value, in_one_line: bool) -> Result<bool, Error> {
+    print(&if in_one_line { value.to_string() } else { format!("{value:#}") })
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 
-use super::connections::{Connection, Fate, State, Times, no_times, record};
+use super::{Connection, Fate, State, Times, no_times, record};
 use crate::error::Error;
 
 /// Between two looks at whether to go on.

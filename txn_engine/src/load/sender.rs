@@ -7,8 +7,8 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::connections::{Connection, State, Times, Waiting, no_times, record};
 use super::script::Script;
+use super::{Connection, State, Times, Waiting, no_times, record};
 
 /// Between two tries to send what was not taken.
 const GLANCE: Duration = Duration::from_millis(5);
@@ -19,7 +19,6 @@ pub(super) struct Sender<'a> {
     scripts: Vec<Script>,
     /// What the system did not take, of the connections of which there is something.
     unsent: BTreeMap<usize, Vec<u8>>,
-    /// Rows that count.
     pub(super) counted: u64,
     /// Of each client, with its first one.
     pub(super) rows: Vec<u32>,

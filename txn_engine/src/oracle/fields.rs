@@ -138,16 +138,10 @@ pub(super) fn parse(rules: &Rules, columns: [usize; 4], line: &[u8]) -> Result<R
         text => ten_thousandths(rules, text).map(Some).ok_or("BadAmount"),
     });
 
-    if rules.broken("TypeIsExaminedFirst") {
-        client?;
-    }
+    rules.order("TypeIsExaminedFirst", client)?;
     let kind = kind?;
-    if rules.broken("AmountIsExaminedLast") {
-        amount?;
-    }
-    if rules.broken("TxIsExaminedAfterClient") {
-        tx?;
-    }
+    rules.order("AmountIsExaminedLast", amount)?;
+    rules.order("TxIsExaminedAfterClient", tx)?;
     Ok(Row { kind, client: client?, tx: tx?, amount: amount? })
 }
 

@@ -6,7 +6,7 @@ use std::{mem, thread};
 use flume::Sender;
 use tokio::runtime::Runtime;
 
-use super::{Done, Tally, read_entries};
+use super::{Done, Tally, Work, read_entries};
 use crate::engine::Engine;
 use crate::error::{Error, joined};
 use crate::input::Input;
@@ -15,38 +15,37 @@ use crate::setup::Setup;
 
 /// The reading end of a channel: sends all entries and hangs up. That nobody receives any more is no error of its own: the consumer died, which
 /// is told by its join.
-type Read<M> = fn(Input, Setup, &Sender<M>) -> Result<(), Error>;
+type Read<M, W> = fn(Input, Setup, W, &Sender<M>) -> Result<(), Error>;
 
-/// Applies every input to `engine` through a channel of its own, all at the same time: as tasks of `runtime`, or without one on threads.
-pub(super) fn run(engine: Engine, inputs: Vec<Input>, setup: Setup, runtime: Option<Arc<Runtime>>) -> Done {
+/// Applies every input to `engine` through a channel of its own, all at the same time: as tasks if the runner has a runtime, else on threads.
+pub(super) fn run(engine: Engine, inputs: Vec<Input>, setup: Setup, work: impl Work) -> Done {
     let engine = Arc::new(engine);
-    let tally = match (&runtime, setup.batch) {
-        (None, 1) => on_threads(&engine, inputs, setup, read_singly),
-        (None, _) => on_threads(&engine, inputs, setup, read_batches),
-        (Some(runtime), 1) => on_tokio(runtime, &engine, inputs, setup, read_singly),
-        (Some(runtime), _) => on_tokio(runtime, &engine, inputs, setup, read_batches),
+    let tally = match (setup.runner.runtime()?, setup.batch) {
+        (None, 1) => on_threads(&engine, inputs, setup, work, read_singly),
+        (None, _) => on_threads(&engine, inputs, setup, work, read_batches),
+        (Some(runtime), 1) => on_tokio(&runtime, &engine, inputs, setup, work, read_singly),
+        (Some(runtime), _) => on_tokio(&runtime, &engine, inputs, setup, work, read_batches),
     }?;
-    // One of our own is part of the work.
-    drop(runtime);
     Ok((engine, tally))
 }
 
-fn on_threads<M: IntoIterator<Item = Entry> + Send>(
+fn on_threads<M: IntoIterator<Item = Entry> + Send, W: Work>(
     engine: &Engine,
     inputs: Vec<Input>,
     setup: Setup,
-    read: Read<M>,
+    work: W,
+    read: Read<M, W>,
 ) -> Result<Tally, Error> {
     thread::scope(|scope| {
         let pairs: Vec<_> = inputs
             .into_iter()
             .map(|input| {
                 let (sender, receiver) = flume::unbounded::<M>();
-                let reader = scope.spawn(move || read(input, setup, &sender));
+                let reader = scope.spawn(move || read(input, setup, work, &sender));
                 let consumer = scope.spawn(move || {
                     let mut tally = Tally::default();
                     for message in receiver {
-                        consume(message, engine, &mut tally);
+                        consume(message, engine, work, &mut tally);
                     }
                     tally
                 });
@@ -62,12 +61,13 @@ fn on_threads<M: IntoIterator<Item = Entry> + Send>(
     })
 }
 
-fn on_tokio<M: IntoIterator<Item = Entry> + Send + 'static>(
+fn on_tokio<M: IntoIterator<Item = Entry> + Send + 'static, W: Work>(
     runtime: &Runtime,
     engine: &Arc<Engine>,
     inputs: Vec<Input>,
     setup: Setup,
-    read: Read<M>,
+    work: W,
+    read: Read<M, W>,
 ) -> Result<Tally, Error> {
     let died = |error: tokio::task::JoinError| Error::Worker { message: error.to_string() };
     runtime.block_on(async {
@@ -75,11 +75,11 @@ fn on_tokio<M: IntoIterator<Item = Entry> + Send + 'static>(
             .into_iter()
             .map(|input| {
                 let (sender, receiver) = flume::unbounded::<M>();
-                let reader = tokio::task::spawn_blocking(move || read(input, setup, &sender));
+                let reader = tokio::task::spawn_blocking(move || read(input, setup, work, &sender));
                 let (engine, mut tally) = (Arc::clone(engine), Tally::default());
                 let consumer = tokio::spawn(async move {
                     while let Ok(message) = receiver.recv_async().await {
-                        consume(message, &engine, &mut tally);
+                        consume(message, &engine, work, &mut tally);
                     }
                     tally
                 });
@@ -95,13 +95,13 @@ fn on_tokio<M: IntoIterator<Item = Entry> + Send + 'static>(
     })
 }
 
-fn read_singly(input: Input, setup: Setup, sender: &Sender<[Entry; 1]>) -> Result<(), Error> {
-    read_entries(input, setup.reading, |entry| sender.send([entry]).is_ok())
+fn read_singly(input: Input, setup: Setup, work: impl Work, sender: &Sender<[Entry; 1]>) -> Result<(), Error> {
+    read_entries(input, setup.reading, work, |entry| sender.send([entry]).is_ok())
 }
 
-fn read_batches(input: Input, setup: Setup, sender: &Sender<Vec<Entry>>) -> Result<(), Error> {
+fn read_batches(input: Input, setup: Setup, work: impl Work, sender: &Sender<Vec<Entry>>) -> Result<(), Error> {
     let mut pending = Vec::with_capacity(setup.batch);
-    read_entries(input, setup.reading, |entry| {
+    read_entries(input, setup.reading, work, |entry| {
         pending.push(entry);
         if pending.len() < setup.batch {
             return true;
@@ -115,9 +115,10 @@ fn read_batches(input: Input, setup: Setup, sender: &Sender<Vec<Entry>>) -> Resu
 }
 
 #[inline]
-fn consume(message: impl IntoIterator<Item = Entry>, engine: &Engine, tally: &mut Tally) {
+fn consume(message: impl IntoIterator<Item = Entry>, engine: &Engine, work: impl Work, tally: &mut Tally) {
     tally.messages += 1;
     for entry in message {
+        work();
         tally.take(&entry, |row| engine.process(row));
     }
 }

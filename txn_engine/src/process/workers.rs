@@ -1,8 +1,7 @@
 //! What to ship: blocks are read in parallel and applied in the order of the file.
 //!
-//! Reading a row costs more than applying it and depends on nothing before it, so it is spread over the cores. Applying stays
-//! in order, done by whichever worker holds the next block while the others go on reading. So the answer is the sequential one on any
-//! input, also where files share transaction ids or one client has most of the rows, and there is nothing to detect or to fall back to.
+//! Reading a row costs more than applying it, so it is spread over the cores. Applying is done by whichever worker holds the next block while the
+//! others go on reading: the answer is the sequential one on any input.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -29,13 +28,14 @@ pub(super) fn run(ledger: Ledger, inputs: Vec<Input>, reading: Reading, workers:
     for input in inputs {
         if workers == 1 {
             let mut entries = Vec::with_capacity(BATCH);
-            read_entries(input, reading, |entry| {
+            let take = |entry| {
                 entries.push(entry);
                 if entries.len() == BATCH {
                     books.apply(&mut entries);
                 }
                 true
-            })?;
+            };
+            read_entries(input, reading, || (), take)?;
             books.apply(&mut entries);
         } else {
             books.line = input.next_line;
@@ -45,7 +45,6 @@ pub(super) fn run(ledger: Ledger, inputs: Vec<Input>, reading: Reading, workers:
     Ok((Arc::new(books.ledger), books.tally))
 }
 
-/// Where blocks come from, in order.
 struct Source {
     input: Input,
     next: u64,

@@ -37,9 +37,13 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    /// Takes the first `length` bytes of the scratch's input and adds the answers to its answers.
+    /// Takes the first `length` bytes of the scratch's input, and leaves the answers to them there; without any the client has ended.
     pub(super) fn take(&mut self, shared: &Shared, scratch: &mut Scratch, length: usize) {
         let Scratch { parser, input, answers } = scratch;
+        answers.clear();
+        if length == 0 {
+            return self.end(answers);
+        }
         let mut rest = &input[..length];
         while let Some(end) = memchr::memchr(b'\n', rest) {
             let (line, tail) = rest.split_at(end + 1);
@@ -67,7 +71,7 @@ impl Conversation {
     }
 
     /// The client sends no more. A line without a line break is not applied: its end may be what is missing.
-    pub(super) fn end(&mut self, answers: &mut String) {
+    fn end(&mut self, answers: &mut String) {
         if self.too_long || !self.pending.trim_ascii().is_empty() {
             answers.push_str("unfinished: the last line has no line break and was not applied\n");
         }

@@ -1,15 +1,20 @@
 //! What all connections share, and what they and the server have done and spent.
 
+use std::io::{self, Write as _};
+use std::net::Shutdown;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike};
 use serde::{Deserialize, Serialize};
+use socket2::SockRef;
 use tokio::sync::oneshot;
 
-use super::live::Live;
+use super::live::{Live, Seat};
 use crate::engine::Engine;
 use crate::usage::{self, Process};
 
@@ -27,7 +32,6 @@ pub(super) struct Shared {
 /// Accepts no more; connections that wait for a thread are closed. Those that are served go on until what is returned is dropped.
 pub(super) type Stop = Box<dyn FnOnce() -> Option<oneshot::Sender<()>> + Send>;
 
-/// Counts over all connections.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) connections: AtomicU64,
@@ -46,8 +50,36 @@ pub(super) fn up(count: &AtomicU64) {
     count.fetch_add(1, Ordering::Relaxed);
 }
 
+/// Between two tries to accept when the system is short of something.
+pub(super) const SHORTAGE_PAUSE: Duration = Duration::from_millis(20);
+
+/// Whether `accept` failed for want of something that may be there again soon.
+pub(super) fn is_shortage(error: &io::Error) -> bool {
+    use Errno::{EMFILE, ENFILE, ENOBUFS, ENOMEM};
+    matches!(error.raw_os_error().map(Errno::from_raw), Some(EMFILE | ENFILE | ENOBUFS | ENOMEM))
+}
+
 impl Shared {
-    /// What was done and spent so far.
+    /// Enters a connection among the open ones, or refuses it.
+    pub(super) fn admit<S: AsFd + Send + Sync + 'static>(&self, stream: &Arc<S>) -> Option<Seat> {
+        let (most, reason) = self.most;
+        let seat = self.live.enter(Arc::clone(stream) as _, most);
+        if seat.is_none() {
+            self.refuse(stream, reason);
+        }
+        seat
+    }
+
+    /// Says why, and closes.
+    pub(super) fn refuse(&self, stream: &Arc<impl AsFd>, reason: &str) {
+        up(&self.counts.refused);
+        let socket = SockRef::from(&**stream);
+        // A client that does not listen is none of our concern.
+        let _ = socket.set_nonblocking(true);
+        let _ = (&*socket).write_all(format!("busy: {reason}\n").as_bytes());
+        let _ = socket.shutdown(Shutdown::Write);
+    }
+
     pub(super) fn stats(&self) -> Stats {
         let Counts { connections, refused, accepted, rejected } = &self.counts;
         let so_far = [connections, refused, accepted, rejected].map(|count| count.load(Ordering::Relaxed));
@@ -60,27 +92,16 @@ impl Shared {
 /// What was done and spent so far. Values that this machine does not tell are zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
-    /// Connections that are open.
     pub open: u64,
-    /// Connections that were taken.
     pub connections: u64,
-    /// Connections that were refused.
     pub refused: u64,
-    /// Rows that were applied.
     pub accepted: u64,
-    /// Rows that were not.
     pub rejected: u64,
-    /// Processor time in the program, in seconds.
     pub user_s: f64,
-    /// Processor time in the kernel, in seconds.
     pub system_s: f64,
-    /// Times a thread gave the processor up.
     pub voluntary_switches: u64,
-    /// Times a thread was made to give the processor up.
     pub involuntary_switches: u64,
-    /// Resident memory, in KiB.
     pub rss_kib: u64,
-    /// Highest resident memory, in KiB.
     pub peak_rss_kib: u64,
     pub threads: u64,
     pub maps: u64,

@@ -14,9 +14,8 @@ use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
 use super::conversation::{Conversation, Scratch};
-use super::listen;
 use super::live::Seat;
-use super::shared::{Shared, Stop, up};
+use super::shared::{SHORTAGE_PAUSE, Shared, Stop, is_shortage, up};
 use crate::error::Error;
 
 /// Starts to accept on a runtime of `builder`, on a thread that is also its worker where there is one only.
@@ -61,7 +60,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot
         };
         match accepted {
             Ok((stream, _)) => admit(stream, &shared),
-            Err(error) if listen::is_shortage(&error) => tokio::time::sleep(listen::SHORTAGE_PAUSE).await,
+            Err(error) if is_shortage(&error) => tokio::time::sleep(SHORTAGE_PAUSE).await,
             // The connection is gone before it was taken.
             Err(_) => {}
         }
@@ -71,12 +70,10 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot
 fn admit(stream: TcpStream, shared: &Arc<Shared>) {
     let _ = stream.set_nodelay(true);
     let stream = Arc::new(stream);
-    let Some(seat) = shared.live.enter(Arc::clone(&stream) as _, shared.most.0) else {
-        up(&shared.counts.refused);
-        return listen::refuse(&stream, shared.most.1);
-    };
-    up(&shared.counts.connections);
-    tokio::spawn(serve(stream, Arc::clone(shared), seat));
+    if let Some(seat) = shared.admit(&stream) {
+        up(&shared.counts.connections);
+        tokio::spawn(serve(stream, Arc::clone(shared), seat));
+    }
 }
 
 thread_local! {
@@ -117,17 +114,12 @@ fn step(
     conversation: &mut Conversation,
     scratch: &mut Scratch,
 ) -> io::Result<(bool, Box<[u8]>)> {
-    scratch.answers.clear();
     let length = match read(stream, &mut scratch.input) {
         Ok(length) => length,
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok((false, Box::default())),
         Err(error) => return Err(error),
     };
-    if length == 0 {
-        conversation.end(&mut scratch.answers);
-    } else {
-        conversation.take(shared, scratch, length);
-    }
+    conversation.take(shared, scratch, length);
     Ok((length == 0, send(stream, scratch.answers.as_bytes())?.into()))
 }
 

@@ -11,9 +11,8 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::conversation::{Conversation, Scratch};
-use super::listen;
 use super::live::Seat;
-use super::shared::{Shared, Stop, up};
+use super::shared::{SHORTAGE_PAUSE, Shared, Stop, is_shortage, up};
 use crate::error::Error;
 
 /// Starts to accept on a thread. A thread of its own serves each connection, or one of a `pool` of so many.
@@ -38,7 +37,7 @@ pub(super) fn start(listener: TcpListener, shared: &Arc<Shared>, pool: Option<us
             }
             match listener.accept() {
                 Ok((stream, _)) => admit(stream, &shared, queue.as_ref()),
-                Err(error) if listen::is_shortage(&error) => thread::sleep(listen::SHORTAGE_PAUSE),
+                Err(error) if is_shortage(&error) => thread::sleep(SHORTAGE_PAUSE),
                 // The connection is gone before it was taken, or was taken for one.
                 Err(_) => {}
             }
@@ -80,10 +79,7 @@ fn admit(stream: TcpStream, shared: &Arc<Shared>, queue: Option<&flume::Sender<C
     let _ = stream.set_nonblocking(false);
     let _ = stream.set_nodelay(true);
     let stream = Arc::new(stream);
-    let Some(seat) = shared.live.enter(Arc::clone(&stream) as _, shared.most.0) else {
-        up(&shared.counts.refused);
-        return listen::refuse(&stream, shared.most.1);
-    };
+    let Some(seat) = shared.admit(&stream) else { return };
     let connection = Connection { stream: Arc::clone(&stream), seat };
     if let Some(queue) = queue {
         up(&shared.counts.connections);
@@ -94,10 +90,7 @@ fn admit(stream: TcpStream, shared: &Arc<Shared>, queue: Option<&flume::Sender<C
     let own = Arc::clone(shared);
     match Builder::new().spawn(move || serve(&connection, &own)) {
         Ok(_) => up(&shared.counts.connections),
-        Err(error) => {
-            up(&shared.counts.refused);
-            listen::refuse(&stream, &format!("no thread can be started: {error}"));
-        }
+        Err(error) => shared.refuse(&stream, &format!("no thread can be started: {error}")),
     }
 }
 
@@ -114,12 +107,7 @@ fn serve(Connection { stream, seat }: &Connection, shared: &Shared) {
             Err(_) => return,
         };
         seat.heard();
-        scratch.answers.clear();
-        if length == 0 {
-            conversation.end(&mut scratch.answers);
-        } else {
-            conversation.take(shared, &mut scratch, length);
-        }
+        conversation.take(shared, &mut scratch, length);
         if stream.write_all(scratch.answers.as_bytes()).is_err() || length == 0 {
             return;
         }

@@ -3,18 +3,15 @@
 use std::thread;
 
 use anyhow::{Result, anyhow, ensure};
-use study_kit::usage::peak_rss_kib;
 use study_kit::{Observation, Span, TestCase};
 use tokio::runtime::Builder;
 use txn_engine::row::{Entry, Kind, Row};
 
 use crate::cases::Setting;
-use crate::files::put_growth;
 
 /// Sends `count` messages of the size of a row through an unbounded flume channel: a blocking task of tokio sends and a task receives, as
 /// published, or two std threads do.
 pub fn observe(case: &TestCase<'_, Setting>, count: u64) -> Result<Observation> {
-    let memory_before = peak_rss_kib();
     let span = Span::start();
     let seen = if case.arm == "channel_async" { on_tokio(count)? } else { on_threads(count)? };
     let mut metrics = span.end().metrics();
@@ -22,7 +19,6 @@ pub fn observe(case: &TestCase<'_, Setting>, count: u64) -> Result<Observation> 
     let expected = count * (count + 1) / 2;
     ensure!(seen == expected, "wrong answer: counted {seen}, expected {expected}");
     metrics.put("messages_count", count as f64);
-    put_growth(&mut metrics, memory_before);
     Ok(Observation::new("", metrics))
 }
 

@@ -1,28 +1,33 @@
-//! Files through an engine: a sample of one pass in a process of its own, or the turns of a duet, each checked before it counts.
+//! Files through an engine: one pass in a process of its own, which is checked before it counts.
 
-use std::path::Path;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
+use std::{slice, thread};
 
 use anyhow::{Context, Result, ensure};
 use study_kit::price;
 use study_kit::probe::stay_here;
 use study_kit::usage::{kib, peak_rss_kib};
-use study_kit::{Metrics, Observation, Span, TestCase, Turn, Turns};
-use tokio::runtime::Runtime;
-use txn_engine::{Options, Outcome, Setup, process_files};
+use study_kit::{Metrics, Observation, Span, TestCase};
+use txn_engine::input::Input;
+use txn_engine::process::{process_costly, read_entries};
+use txn_engine::{ErrorLog, Outcome, Session, Setup, process_files, usage};
 
 use crate::cases::{ENGINES, Files, MIRRORS, Setting};
-use crate::costly;
 use crate::inputs::{self, Expected, Set};
 use crate::mirror::{self, Ready};
+use crate::prices::toil;
 
 /// Memory of the process before its first transaction, by which the memory per transaction is reduced.
 const BASE_BYTES: f64 = 10e6;
 
-/// One pass in a process of its own.
 pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observation> {
-    let bench = Bench::new(case, files)?;
+    let set = Set::new(files, case.seed);
+    let (scenario, seed) = (case.scenario.name, case.seed);
+    let expected =
+        set.expected().with_context(|| format!("run `prepare --scenario {scenario} --seed {seed}` first"))?;
+    let engine = Engine::of(case.arm)?;
     if files.one_core {
         stay_here().context("cannot stay on one processor")?;
     }
@@ -30,7 +35,7 @@ pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observatio
     #[cfg(feature = "allocations")]
     let region = stats_alloc::Region::new(&stats_alloc::INSTRUMENTED_SYSTEM);
     let span = Span::start();
-    let answer = bench.pass(None)?;
+    let answer = engine.pass(files, &set)?;
     case.stretch(&span);
     let mut metrics = span.end().metrics();
     #[cfg(feature = "allocations")]
@@ -40,28 +45,12 @@ pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observatio
         metrics.put("allocated_bytes", made.bytes_allocated as f64);
     }
     put_growth(&mut metrics, memory_before);
-    metrics.put("rows_count", bench.set.total_rows() as f64);
-    let digest = bench.check(&answer)?;
-    if !matches!(answer, Answer::Records(_)) {
-        metrics.put("accepted_count", bench.expected.accepted as f64);
-    }
+    metrics.put("rows_count", set.total_rows() as f64);
+    let digest = answer.check(&set, &expected)?;
     if let Answer::Accounts(outcome) = answer {
         put_outcome(&mut metrics, &outcome);
     }
     Ok(Observation::new(digest, metrics))
-}
-
-/// Passes of one arm of a duet, which share a runtime.
-pub fn turns<'a>(case: &'a TestCase<'_, Setting>, files: &Files) -> Result<Turns<'a>> {
-    let bench = Bench::new(case, files)?;
-    let runtime = if let Engine::Ours(setup) = bench.engine { setup.runner.runtime()? } else { None };
-    Ok(Box::new(move || {
-        let span = Span::start();
-        let answer = bench.pass(runtime.clone())?;
-        case.stretch(&span);
-        let seconds = span.elapsed().as_secs_f64();
-        Ok(Turn { seconds, digest: bench.check(&answer)?, ..Turn::default() })
-    }))
 }
 
 enum Answer {
@@ -69,85 +58,90 @@ enum Answer {
     Published(Box<mirror::Done>),
     /// Of the whole published test, after its engines are gone: the accounts as printed.
     Tested(Vec<u8>, mirror::Counts),
-    /// Records seen.
     Records(u64),
 }
 
 enum Engine {
     Ours(Setup),
+    /// Ours, one for each file.
+    Unshared,
     Published(Ready),
     Count(Count),
 }
 
-/// How many records a file has, with so many steps of arithmetic each where a reader has them.
+/// How many records a file has, with so many steps of arithmetic each.
 type Count = fn(&Path, u32) -> Result<u64>;
 
-/// What reads a file and applies nothing.
-const COUNTS: [(&str, Count); 2] = [("csv_scan", |path, _| csv_scan(path)), ("reader", costly::count)];
+const COUNTS: [(&str, Count); 2] = [("csv_scan", |path, _| csv_scan(path)), ("reader", reader)];
 
 impl Engine {
     fn of(arm: &str) -> Result<Self> {
         if let Some((_, setup)) = ENGINES.into_iter().find(|(name, _)| *name == arm) {
             return Ok(Engine::Ours(setup));
         }
+        if arm == "sync_unshared" {
+            return Ok(Engine::Unshared);
+        }
         if let Some((_, mirror)) = MIRRORS.into_iter().find(|(name, _)| *name == arm) {
             return Ok(Engine::Published(mirror.ready()?));
         }
         Ok(Engine::Count(price::find(&COUNTS, arm)?))
     }
-}
 
-/// An arm and its input, ready to be worked on.
-struct Bench {
-    engine: Engine,
-    set: Set,
-    expected: Expected,
-    whole_test: bool,
-    /// Of arithmetic with every row, if any.
-    steps: Option<u32>,
-}
-
-impl Bench {
-    fn new(case: &TestCase<'_, Setting>, files: &Files) -> Result<Self> {
-        let set = Set::new(files, case.seed);
-        let expected = set.expected().with_context(|| {
-            let name = case.scenario.name;
-            format!("run `prepare --scenario {name} --seed {}` first", case.seed)
-        })?;
-        Ok(Bench { engine: Engine::of(case.arm)?, set, expected, whole_test: files.whole_test, steps: files.steps })
-    }
-
-    fn pass(&self, runtime: Option<Arc<Runtime>>) -> Result<Answer> {
-        let paths = self.set.paths();
-        let options = Options { runtime, ..Options::default() };
-        Ok(match &self.engine {
-            Engine::Count(count) => Answer::Records(count(&paths[0], self.steps.unwrap_or(0))?),
-            Engine::Ours(setup) if let Some(steps) = self.steps => {
-                Answer::Accounts(Box::new(costly::process(*setup, &paths[0], steps)?))
-            }
-            Engine::Ours(setup) => Answer::Accounts(Box::new(process_files(*setup, &paths, options)?)),
-            Engine::Published(mirror) if self.whole_test => {
+    fn pass(&self, files: &Files, set: &Set) -> Result<Answer> {
+        let paths = set.paths();
+        Ok(match self {
+            Engine::Count(count) => Answer::Records(count(&paths[0], files.steps.unwrap_or(0))?),
+            Engine::Ours(setup) => Answer::Accounts(Box::new(match files.steps {
+                Some(steps) => process_costly(*setup, &paths, Session::default(), move || toil(steps)),
+                None => process_files(*setup, &paths, Session::default()),
+            }?)),
+            Engine::Unshared => Answer::Accounts(Box::new(unshared(&paths)?)),
+            Engine::Published(mirror) if files.whole_test => {
                 // The test harness runs it on a thread of its own, too.
-                mirror::joined(thread::scope(|scope| scope.spawn(|| self.whole_test(mirror)).join()))?
+                mirror::joined(thread::scope(|scope| scope.spawn(|| whole_test(mirror, set)).join()))?
             }
             Engine::Published(mirror) => Answer::Published(Box::new(mirror.process(&paths, paths.len())?)),
         })
     }
+}
 
-    /// The published test as a whole: write the files, process them one after another, then all at once, and compare.
-    fn whole_test(&self, mirror: &Ready) -> Result<Answer> {
-        let folder = tempfile::tempdir_in(inputs::folder()?).context("cannot create a folder for the files")?;
-        let paths = self.set.write_files(folder.path())?;
-        let in_turn = mirror.process(&paths, 1)?;
-        let at_once = mirror.process(&paths, paths.len())?;
-        let accounts = at_once.accounts_csv();
-        ensure!(accounts == in_turn.accounts_csv(), "wrong answer: the files at once and one by one differ");
-        Ok(Answer::Tested(accounts, at_once.counts))
+/// Each file on a thread and an engine of its own: what sharing costs. They have no client in common, and are joined afterwards.
+fn unshared(paths: &[PathBuf]) -> Result<Outcome> {
+    let run = |path| process_files(Setup::SYNC, slice::from_ref(path), Session::default());
+    let (outcomes, threads) = thread::scope(|scope| {
+        let workers: Vec<_> = paths.iter().map(|path| scope.spawn(move || run(path))).collect();
+        let threads = usage::of_this_process().map(|process| process.threads);
+        (workers.into_iter().map(|worker| mirror::joined(worker.join())).collect::<Vec<_>>(), threads)
+    });
+    let (mut all, mut errors, mut accepted) = (Session::default(), ErrorLog::default(), 0);
+    for outcome in outcomes {
+        let outcome = outcome?;
+        let session = outcome.books.session();
+        all.accounts.extend(session.accounts);
+        all.transactions.extend(session.transactions);
+        errors.append(outcome.errors);
+        accepted += outcome.accepted;
     }
+    let books = Arc::new(txn_engine::engine::Engine::resume(all));
+    Ok(Outcome { books, errors, accepted, messages: 0, threads })
+}
 
+/// The published test as a whole: write the files, process them one after another, then all at once, and compare.
+fn whole_test(mirror: &Ready, set: &Set) -> Result<Answer> {
+    let folder = tempfile::tempdir_in(inputs::folder()?).context("cannot create a folder for the files")?;
+    let paths = set.write_files(folder.path())?;
+    let in_turn = mirror.process(&paths, 1)?;
+    let at_once = mirror.process(&paths, paths.len())?;
+    let accounts = at_once.accounts_csv();
+    ensure!(accounts == in_turn.accounts_csv(), "wrong answer: the files at once and one by one differ");
+    Ok(Answer::Tested(accounts, at_once.counts))
+}
+
+impl Answer {
     /// Compares the answer with the expected one; its fingerprint.
-    fn check(&self, answer: &Answer) -> Result<String> {
-        let accounts = match answer {
+    fn check(&self, set: &Set, expected: &Expected) -> Result<String> {
+        let accounts = match self {
             Answer::Accounts(outcome) => {
                 Expected::new(&outcome.accounts_csv(), outcome.accepted, |kind| outcome.errors.count(kind))
             }
@@ -156,18 +150,18 @@ impl Bench {
             }
             Answer::Tested(accounts, counts) => Expected::new(accounts, counts.accepted, |kind| counts.rejected(kind)),
             Answer::Records(seen) => {
-                let expected = self.set.total_rows();
+                let expected = set.total_rows();
                 ensure!(*seen == expected, "wrong answer: {seen} records, expected {expected}");
                 return Ok(String::new());
             }
         };
-        ensure!(accounts == self.expected, "wrong answer: {accounts:?}, expected {:?}", self.expected);
+        ensure!(accounts == *expected, "wrong answer: {accounts:?}, expected {expected:?}");
         Ok(accounts.digest)
     }
 }
 
 /// By how much the peak has grown since it was `before`.
-pub fn put_growth(metrics: &mut Metrics, before: Option<u64>) {
+fn put_growth(metrics: &mut Metrics, before: Option<u64>) {
     let growth = metrics.get("peak_rss_kib").zip(before);
     metrics.put("peak_rss_growth_kib", growth.map(|(peak, before)| (peak - kib(before)).max(0.0)));
 }
@@ -183,6 +177,18 @@ fn put_outcome(metrics: &mut Metrics, outcome: &Outcome) {
     ]);
     metrics.put("stored_transaction_bytes", peak.map(|peak| (peak * 1024.0 - BASE_BYTES) / stored));
     metrics.put("threads_count", outcome.threads.map(|threads| threads as f64));
+}
+
+/// Counts the rows of a file by our reader alone.
+fn reader(path: &Path, steps: u32) -> Result<u64> {
+    let mut rows = 0;
+    let count = |entry| {
+        black_box(entry);
+        rows += 1;
+        true
+    };
+    read_entries(Input::open(path)?, Setup::SYNC.reading, || toil(steps), count)?;
+    Ok(rows)
 }
 
 /// Counts the records of a file as csv's byte-record reader sees them, header not included.

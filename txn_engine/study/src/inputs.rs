@@ -8,17 +8,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use study_kit::data;
-use tempfile::NamedTempFile;
 use txn_engine::ErrorKind;
+use txn_engine::accounts::digest;
 use txn_engine::generate::{self, Shape};
 use txn_engine::oracle::Oracle;
 
 use crate::cases::Files;
 use crate::mirror;
 
-/// The study, by the name of its crate.
 pub const STUDY: &str = "txn_engine";
 
 /// Part of every file name: a generator or oracle that changes must not meet the files of the one before.
@@ -36,10 +34,8 @@ pub struct Set {
     expected: PathBuf,
 }
 
-/// What must come of an input, by the oracle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expected {
-    /// Fingerprint of the accounts as printed.
     pub digest: String,
     pub accepted: u64,
     /// Row errors by kind; kinds that do not occur are absent.
@@ -52,11 +48,6 @@ impl Expected {
         let errors = ErrorKind::ALL.iter().map(|&kind| (kind.name().to_owned(), errors(kind)));
         Expected { digest: digest(accounts_csv), accepted, errors: errors.filter(|&(_, count)| count > 0).collect() }
     }
-}
-
-/// The first 16 hexadecimal digits of the SHA-256 of `bytes`.
-pub fn digest(bytes: &[u8]) -> String {
-    hex::encode(&Sha256::digest(bytes)[..8])
 }
 
 /// The study's data folder, which is made if it is not there.
@@ -104,7 +95,10 @@ impl Set {
         let answer = oracle.finish();
         let errors = |kind: ErrorKind| answer.errors.get(kind.name()).copied().unwrap_or(0);
         let expected = Expected::new(&answer.accounts_csv, answer.accepted, errors);
-        write_whole(&self.expected, |file| Ok(serde_json::to_writer(file, &expected)?))
+        let draft = self.expected.with_extension("new");
+        fs::write(&draft, serde_json::to_vec(&expected)?)
+            .and_then(|()| fs::rename(&draft, &self.expected))
+            .with_context(|| format!("cannot write {}", self.expected.display()))
     }
 
     /// Writes the files anew into `into`, under their names.
@@ -113,29 +107,18 @@ impl Set {
             let path = into.join(path.file_name().unwrap_or_default());
             // Each of several files has other rows.
             let seed = self.seed + (index << 32);
-            write_whole(&path, |file| match shape {
-                Shape::Regression { .. } => mirror::write_rows(generate::rows(shape, seed), self.rows, file),
+            let written = File::create(&path).and_then(|mut file| match shape {
+                Shape::Regression { .. } => mirror::write_rows(generate::rows(shape, seed), self.rows, &mut file),
                 _ => generate::write(shape, self.rows, seed, BufWriter::with_capacity(1 << 20, file)),
-            })?;
+            });
+            written.with_context(|| format!("cannot write {}", path.display()))?;
             Ok(path)
         });
         written.collect()
     }
 
-    /// What must come of the files, if they were prepared.
     pub fn expected(&self) -> Result<Expected> {
         let read = || -> io::Result<_> { Ok(serde_json::from_str(&fs::read_to_string(&self.expected)?)?) };
         read().with_context(|| format!("cannot read {}", self.expected.display()))
     }
-}
-
-/// Writes `path` under a temporary name in its folder and renames it: a file that is there is whole.
-fn write_whole(path: &Path, content: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
-    let write = || -> io::Result<()> {
-        let mut file = NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
-        content(file.as_file_mut())?;
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(())
-    };
-    write().with_context(|| format!("cannot write {}", path.display()))
 }

@@ -3,12 +3,11 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use study_kit::{Observation, Scenario, Study, TestCase, Turns, price};
+use study_kit::{Observation, Scenario, Study, TestCase, price};
 
 mod cases;
 mod channel;
 mod clients;
-mod costly;
 mod files;
 mod inputs;
 mod mirror;
@@ -46,11 +45,6 @@ impl Study for TxnEngine {
             Setting::Tcp(tcp) => tcp::observe(case, tcp),
             Setting::Price(arms) => price::observe_arm(arms, case.arm),
         }
-    }
-
-    fn turns<'a>(case: &'a TestCase<'_, Setting>) -> anyhow::Result<Turns<'a>> {
-        let Setting::Files(files) = case.setting else { anyhow::bail!("only engines run in duets") };
-        files::turns(case, files)
     }
 
     /// A word of the engine's own program: for the servers and clients that a run starts.

@@ -25,7 +25,7 @@ mod books;
 mod tests;
 mod write;
 
-use books::{Account, Applied, Dashed, Payment, Sharded, Tables};
+use books::{Account, Applied, Dashed, Kept, Payment, Sharded, Tables};
 pub use write::write_rows;
 
 /// A published engine, or a control that differs from it in one thing.
@@ -74,13 +74,8 @@ pub struct Ready {
 }
 
 pub struct Done {
-    books: Books,
+    books: Arc<dyn Kept>,
     pub counts: Counts,
-}
-
-enum Books {
-    Dashed(Arc<Dashed>),
-    Sharded(Arc<Sharded>),
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -108,19 +103,15 @@ impl Ready {
         let caller = if paths.len() > 1 { Caller::Test } else { Caller::Program };
         let _read = matches!(caller, Caller::Program).then(memory_figure);
         match (&self.runtime, self.mirror) {
-            (Some(runtime), Mirror::AsyncDashed) => {
-                awaited::<[Payment; 1], _>(runtime, paths, at_once, caller, Books::Dashed)
-            }
-            (Some(runtime), Mirror::AsyncBatched) => {
-                awaited::<Vec<Payment>, _>(runtime, paths, at_once, caller, Books::Sharded)
-            }
-            (Some(runtime), _) => awaited::<[Payment; 1], _>(runtime, paths, at_once, caller, Books::Sharded),
+            (Some(runtime), Mirror::AsyncDashed) => awaited::<[Payment; 1], Dashed>(runtime, paths, at_once, caller),
+            (Some(runtime), Mirror::AsyncBatched) => awaited::<Vec<Payment>, Sharded>(runtime, paths, at_once, caller),
+            (Some(runtime), _) => awaited::<[Payment; 1], Sharded>(runtime, paths, at_once, caller),
             (None, mirror) => {
                 let (books, mut counts) = (Arc::new(Dashed::default()), Counts::default());
                 for files in paths.chunks(at_once) {
                     counts = counts.plus(mirror.on_threads(&books, files, caller)?);
                 }
-                Ok(Done { books: Books::Dashed(books), counts })
+                Ok(Done { books, counts })
             }
         }
     }
@@ -171,13 +162,12 @@ fn awaited<M: Message, T: Tables>(
     paths: &[PathBuf],
     at_once: usize,
     caller: Caller,
-    kept: fn(Arc<T>) -> Books,
 ) -> Result<Done> {
     let (books, mut counts) = (Arc::new(T::default()), Counts::default());
     for files in paths.chunks(at_once) {
         counts = counts.plus(runtime.block_on(on_tasks::<M, T>(&books, files, caller))?);
     }
-    Ok(Done { books: kept(books), counts })
+    Ok(Done { books, counts })
 }
 
 /// One file in what the runtime blocks on, several in a task each.
@@ -336,12 +326,7 @@ impl Counts {
 impl Done {
     /// The accounts as every engine prints them.
     pub fn accounts_csv(&self) -> Vec<u8> {
-        let mut accounts: Vec<(u16, Account)> = match &self.books {
-            Books::Dashed(books) => {
-                books.accounts.iter().map(|account| (*account.key(), account.value().clone())).collect()
-            }
-            Books::Sharded(books) => books.accounts.entries(),
-        };
+        let mut accounts = self.books.accounts();
         accounts.sort_unstable_by_key(|&(client, _)| client);
         // Zero has a sign in these numbers, which nobody wants to see.
         let printed = |money: Decimal| format!("{:.4}", if money.is_zero() { Decimal::ZERO } else { money });

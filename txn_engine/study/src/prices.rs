@@ -13,8 +13,6 @@ use study_kit::price::{self, Arm, Table};
 use tokio::runtime::{Builder, Runtime};
 use txn_engine::row::{Entry, Kind, Row};
 
-use crate::costly::toil;
-
 /// A row in every message.
 pub const MESSAGE_1: Table = &messages::<Entry>();
 /// The same between ends that work, as those of a pipeline do.
@@ -23,7 +21,7 @@ pub const MESSAGE_1_WORKING: Table = &[
     ("sender_alone", || {
         passes::<Worked>(|count| Ok((1..=count).map(|number| black_box(Worked::new(number)).0.line).sum()))
     }),
-    ("flume_unbounded", through_flume_unbounded::<Worked>),
+    ("flume_unbounded", || through_flume(flume::unbounded::<Worked>)),
     ("flume_blocking_current", || from_blocking::<Worked>(&current_thread()?)),
 ];
 pub const MESSAGE_256: Table = &messages::<Batch<256>>();
@@ -45,38 +43,16 @@ pub const BOXED_POLL: Table = &[
         price::observe(|count| check((1..=count).map(&reader).sum(), count))
     }),
     ("boxed_future", || {
-        let (runtime, reader) = (current_thread()?, black_box(Box::new(Ready) as Box<dyn Reader>));
-        price::observe(|count| {
-            let sum = runtime.block_on(async {
-                let mut sum = 0;
-                for number in 1..=count {
-                    sum += reader.read(number).await;
-                }
-                sum
-            });
-            check(sum, count)
-        })
+        // As `async_trait` writes it.
+        let reader: Box<dyn Fn(u64) -> Boxed> = black_box(Box::new(|number| Box::pin(ready(number))));
+        awaited(reader)
     }),
-    ("future", || {
-        let runtime = current_thread()?;
-        price::observe(|count| {
-            let sum = runtime.block_on(async {
-                let mut sum = 0;
-                for number in 1..=count {
-                    sum += ready(number).await;
-                }
-                sum
-            });
-            check(sum, count)
-        })
-    }),
+    ("future", || awaited(ready)),
 ];
 
 /// What is sent: all that it holds has the same number.
 trait Message: Send + 'static {
-    /// Rows in it.
     const ROWS: u64;
-    /// How many a channel holds.
     const BOUND: usize;
 
     fn new(number: u64) -> Self;
@@ -137,20 +113,15 @@ const fn messages<M: Message>() -> [Arm; 8] {
     [
         ("call", || passes::<M>(|count| Ok((1..=count).map(|number| take(M::new(number))).sum()))),
         ("std_mpsc", || {
-            passes::<M>(|count| {
-                let (sender, receiver) = mpsc::sync_channel(M::BOUND);
-                on_threads(count, move |message: M| sender.send(message).is_ok(), receiver.into_iter())
+            on_threads(|| {
+                let (sender, receiver) = mpsc::sync_channel::<M>(M::BOUND);
+                (move |message| sender.send(message).is_ok(), receiver)
             })
         }),
-        ("flume", || {
-            passes::<M>(|count| {
-                let (sender, receiver) = flume::bounded(M::BOUND);
-                on_threads(count, move |message: M| sender.send(message).is_ok(), receiver.into_iter())
-            })
-        }),
-        ("flume_unbounded", through_flume_unbounded::<M>),
+        ("flume", || through_flume(|| flume::bounded::<M>(M::BOUND))),
+        ("flume_unbounded", || through_flume(flume::unbounded::<M>)),
         ("tokio_mpsc", || through_tokio::<M>(&multi_thread()?)),
-        ("flume_async", || through_flume::<M>(&multi_thread()?)),
+        ("flume_async", || through_flume_async::<M>(&multi_thread()?)),
         ("flume_blocking_current", || from_blocking::<M>(&current_thread()?)),
         ("tokio_mpsc_current", || through_tokio::<M>(&current_thread()?)),
     ]
@@ -178,24 +149,25 @@ fn take<M: Message>(message: M) -> u64 {
 }
 
 /// One thread sends, this one receives.
-fn on_threads<M: Message>(
-    count: u64,
-    send: impl Fn(M) -> bool + Send,
-    received: impl Iterator<Item = M>,
-) -> Result<u64> {
-    thread::scope(|scope| {
-        // It drops the sender in the end, which is the end of what is received.
-        let sending = scope.spawn(move || (1..=count).all(|number| send(M::new(number))));
-        let sum = received.map(take).sum();
-        ensure!(sending.join().map_err(|_| anyhow!("the sender panicked"))?, "the channel was closed");
-        Ok(sum)
+fn on_threads<M: Message, S: Fn(M) -> bool + Send, R: IntoIterator<Item = M>>(
+    channel: impl Fn() -> (S, R),
+) -> Result<Observation> {
+    passes::<M>(|count| {
+        let (send, received) = channel();
+        thread::scope(|scope| {
+            // It drops the sender in the end, which is the end of what is received.
+            let sending = scope.spawn(move || (1..=count).all(|number| send(M::new(number))));
+            let sum = received.into_iter().map(take).sum();
+            ensure!(sending.join().map_err(|_| anyhow!("the sender panicked"))?, "the channel was closed");
+            Ok(sum)
+        })
     })
 }
 
-fn through_flume_unbounded<M: Message>() -> Result<Observation> {
-    passes::<M>(|count| {
-        let (sender, receiver) = flume::unbounded();
-        on_threads(count, move |message: M| sender.send(message).is_ok(), receiver.into_iter())
+fn through_flume<M: Message>(channel: impl Fn() -> (flume::Sender<M>, flume::Receiver<M>)) -> Result<Observation> {
+    on_threads(|| {
+        let (sender, receiver) = channel();
+        (move |message| sender.send(message).is_ok(), receiver)
     })
 }
 
@@ -219,7 +191,7 @@ fn through_tokio<M: Message>(runtime: &Runtime) -> Result<Observation> {
     })
 }
 
-fn through_flume<M: Message>(runtime: &Runtime) -> Result<Observation> {
+fn through_flume_async<M: Message>(runtime: &Runtime) -> Result<Observation> {
     passes::<M>(|count| {
         let (sender, receiver) = flume::bounded(M::BOUND);
         let sending = async move {
@@ -273,18 +245,22 @@ fn starts(mut start: impl FnMut(u64) -> Result<u64>) -> Result<Observation> {
     })
 }
 
-/// A trait as `async_trait` writes it.
-trait Reader {
-    fn read(&self, number: u64) -> Pin<Box<dyn Future<Output = u64> + Send + '_>>;
+/// What it takes to await what `read` gives, on one thread.
+fn awaited<F: Future<Output = u64>>(read: impl Fn(u64) -> F) -> Result<Observation> {
+    let runtime = current_thread()?;
+    price::observe(|count| {
+        let sum = runtime.block_on(async {
+            let mut sum = 0;
+            for number in 1..=count {
+                sum += read(number).await;
+            }
+            sum
+        });
+        check(sum, count)
+    })
 }
 
-struct Ready;
-
-impl Reader for Ready {
-    fn read(&self, number: u64) -> Pin<Box<dyn Future<Output = u64> + Send + '_>> {
-        Box::pin(ready(number))
-    }
-}
+type Boxed = Pin<Box<dyn Future<Output = u64> + Send>>;
 
 /// A future that is ready at once; without its await the compiler would know.
 async fn ready(number: u64) -> u64 {
@@ -297,6 +273,16 @@ fn current_thread() -> io::Result<Runtime> {
 
 fn multi_thread() -> io::Result<Runtime> {
     Builder::new_multi_thread().build()
+}
+
+/// So many steps that wait for each other: work, not time, so that a thread that lost its processor has as much of it to do.
+#[inline]
+pub fn toil(steps: u32) {
+    let mut state = black_box(1_u64);
+    for _ in 0..steps {
+        state = (state ^ (state >> 32)).wrapping_mul(6_364_136_223_846_793_005);
+    }
+    black_box(state);
 }
 
 #[cfg(test)]

@@ -59,21 +59,21 @@ fn each_test_case_of_a_profile_is_listed_once_with_a_build_that_there_is() {
 #[test]
 fn every_arm_gives_the_answer_of_the_oracle_on_the_smallest_file() {
     // The bare scan and the reader have no accounts.
-    assert_arms_agree("rows_100", 20);
+    assert_arms_agree("rows_100", 24);
 }
 
 #[test]
 fn every_arm_of_a_map_gives_the_answer_of_the_oracle() {
-    assert_arms_agree("map_600", 7);
+    assert_arms_agree("map_600", 8);
 }
 
-/// Runs over `least` arms of a scenario, each of which must come to the same accounts, if it has any, and have taken some time.
+/// Runs the arms of a scenario, at `least` so many, each of which must come to the same accounts, if it has any, and have taken some time.
 fn assert_arms_agree(scenario: &str, least: usize) {
     let folder = Folder::new();
     folder.study(&format!("prepare --scenario {scenario} --seed 1")).assert().success();
     let cases = folder.output("arms --profile smoke", 0);
     let cases: Vec<_> = cases.lines().filter(|line| line.split('\t').next() == Some(scenario)).collect();
-    assert!(cases.len() > least, "{cases:?}");
+    assert!(cases.len() >= least, "{cases:?}");
     let mut digests = Vec::new();
     for case in cases {
         let arguments = case.rsplit('\t').next().expect("a line has columns");

@@ -10,7 +10,7 @@ use txn_engine::ErrorKind;
 
 use crate::client::Client;
 use crate::rows::{self, Dialogue, HEADER, accounts_after, deposits, rejected};
-use crate::{Folder, MODES, Server, txn_engine};
+use crate::{Folder, MODES, Server, txn_engine, txn_engine_after};
 
 /// Sends all lines, in pieces of up to so many bytes, or line by line, each after the answer to the one before; gives the answers. Blank
 /// lines, which are not answered, stand between.
@@ -132,7 +132,9 @@ fn what_a_person_types_is_answered_line_by_line() {
 #[test]
 fn stats_are_one_line_of_json_with_the_counts() {
     for mode in MODES {
-        let server = Server::start(&format!("{mode} --most-connections 3"));
+        // Sixty-four of these are no connections.
+        let three = txn_engine_after("ulimit -n 67", &Server::typed(mode));
+        let server = Server::start_command(Folder::new(), three);
         let (mut first, mut second) = (server.connect(), server.connect());
         // The third goes again, and still counts.
         server.connect().ends();

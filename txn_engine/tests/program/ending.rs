@@ -223,13 +223,8 @@ fn what_cannot_be_meant_is_one_clear_error() {
     let seconds = "not a number of seconds from 0 to 1000000";
     for (typed, values, clear) in [
         ("serve --mode", "fibers", "possible values: threads, pool, tokio, tokio_current, null"),
-        (
-            "serve --addr",
-            "nowhere 127.0.0.1 localhost localhost:99999 [::1",
-            "give a host and a port, as localhost:8820",
-        ),
+        ("serve --addr", "nowhere 127.0.0.1 localhost localhost:99999 [::1", "a host and a port, as localhost:8820"),
         ("serve --pool", "x", "--pool"),
-        ("serve --most-connections", "x", "--most-connections"),
         // A duration holds 1e19 seconds, an instant that lies so far ahead does not.
         ("serve --grace", "x -1 nan inf 1e19", seconds),
         ("serve --idle", "x", seconds),

@@ -174,7 +174,7 @@ fn the_files_of_a_dump_follow_the_umask() {
                 })
                 .collect::<Vec<_>>()
         };
-        assert_eq!(files(&server.folder), [mode; 3], "{umask}");
-        assert_eq!(files(&server.stop().folder), [mode; 3], "{umask}");
+        assert_eq!(files(&server.folder), [mode], "{umask}");
+        assert_eq!(files(&server.stop().folder), [mode], "{umask}");
     }
 }

@@ -14,7 +14,6 @@ use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use txn_engine::ErrorKind;
 use txn_engine::row::Kind;
 
-/// What became of a row.
 pub type Applied = Result<(), ErrorKind>;
 
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -69,8 +68,13 @@ fn subtract(money: &mut Decimal, amount: Decimal) -> Applied {
     Ok(())
 }
 
+/// What is left when all rows are applied.
+pub trait Kept: Send + Sync {
+    fn accounts(&self) -> Vec<(u16, Account)>;
+}
+
 /// What tasks apply rows to.
-pub trait Tables: Default + Send + Sync + 'static {
+pub trait Tables: Kept + Default + 'static {
     fn apply(&self, row: &Payment) -> impl Future<Output = Applied> + Send;
 }
 
@@ -119,6 +123,12 @@ impl Dashed {
     }
 }
 
+impl Kept for Dashed {
+    fn accounts(&self) -> Vec<(u16, Account)> {
+        self.accounts.iter().map(|account| (*account.key(), account.value().clone())).collect()
+    }
+}
+
 impl Tables for Dashed {
     fn apply(&self, row: &Payment) -> impl Future<Output = Applied> + Send {
         future::ready(self.apply(row))
@@ -130,6 +140,13 @@ impl Tables for Dashed {
 pub struct Sharded {
     pub accounts: Shards<u16, Account>,
     pub payments: Shards<u32, Payment>,
+}
+
+impl Kept for Sharded {
+    fn accounts(&self) -> Vec<(u16, Account)> {
+        let accounts = self.accounts.0.iter().map(RwLock::blocking_read);
+        accounts.flat_map(|shard| shard.clone()).collect()
+    }
 }
 
 impl Tables for Sharded {
@@ -191,13 +208,11 @@ impl<K: Copy + Eq + Hash + Into<u32>, V> Shards<K, V> {
         &self.0[key.into() as usize % SHARDS]
     }
 
-    /// The shard with `key` in it, for readers.
     async fn read(&self, key: K) -> Option<RwLockReadGuard<'_, HashMap<K, V>>> {
         let shard = self.shard(key).read().await;
         shard.contains_key(&key).then_some(shard)
     }
 
-    /// The shard with `key` in it, for a writer.
     async fn write(&self, key: K) -> Option<RwLockWriteGuard<'_, HashMap<K, V>>> {
         let shard = self.shard(key).write().await;
         shard.contains_key(&key).then_some(shard)
@@ -215,16 +230,6 @@ impl<K: Copy + Eq + Hash + Into<u32>, V> Shards<K, V> {
 
     async fn insert(&self, key: K, value: V) {
         self.shard(key).write().await.insert(key, value);
-    }
-}
-
-impl<K: Copy, V: Clone> Shards<K, V> {
-    /// All entries, while nobody works on them.
-    pub fn entries(&self) -> Vec<(K, V)> {
-        let of = |shard: &RwLock<HashMap<K, V>>| -> Vec<_> {
-            shard.blocking_read().iter().map(|(&key, value)| (key, value.clone())).collect()
-        };
-        self.0.iter().flat_map(of).collect()
     }
 }
 
