@@ -1,15 +1,14 @@
 //! Batches as messages, made for each request anew, whose values are sent from where the batch has them.
 //!
-//! arrow-flight's encoder copies every value into the body of its message; arrow-ipc can leave them where they are. The messages of a batch are
-//! byte for byte the same, which a test holds against arrow-flight's encoder. They differ where arrow-flight sends values that no row refers
-//! to, or a message that clients do not take.
+//! They are byte for byte those of arrow-flight's encoder, which copies every value; but for values that no row refers to, and messages that
+//! clients do not take.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_flight::encode::{FlightDataEncoderBuilder, GRPC_TARGET_MAX_FLIGHT_SIZE_BYTES};
+use arrow_flight::encode::GRPC_TARGET_MAX_FLIGHT_SIZE_BYTES;
 use arrow_flight::error::{FlightError, Result};
 use arrow_flight::{FlightData, SchemaAsIpc};
 use arrow_ipc::writer::{IpcWriteOptions, StreamEncoder};
@@ -30,11 +29,8 @@ const LEAST_PIECE_BYTES: usize = 4 << 10;
 /// Where columns are packed, no more rows at once than this: the values of a dictionary may take far more memory than the batch.
 const MOST_PACKED_ROWS: usize = 16 << 10;
 
-/// The messages of `batches`, all of which have `schema`. A batch that takes more than [`Budget::DIRECT_MESSAGE_BYTES`] is cut into several
-/// messages; a single row that takes more is a message by itself, as with arrow-flight. Dictionaries are replaced by their values, with a copy
-/// of them all. Values of views, list views and dense unions that no row refers to are left out, with a copy of the others.
-///
-/// The stream ends with the first error: one of `batches`, a batch with another schema, a column that arrow cannot encode.
+/// The messages of `batches`, all of which have `schema`, of at most [`Budget::DIRECT_MESSAGE_BYTES`] or a single row. Dictionaries are replaced by
+/// their values; of views, list views and dense unions those that a row refers to are copied. The stream ends with the first error.
 pub fn messages(
     schema: SchemaRef,
     batches: impl Stream<Item = Result<RecordBatch>> + Send + 'static,
@@ -58,15 +54,12 @@ pub fn messages(
 
 /// Makes messages of one batch after the other.
 struct Encoder {
-    /// Of the batches.
     schema: SchemaRef,
-    /// Of the messages.
     sent: Schema,
     /// Whether columns must be packed.
     is_loose: bool,
     ipc: StreamEncoder,
     begun: bool,
-    /// What is left of the batch.
     pieces: VecDeque<RecordBatch>,
 }
 
@@ -116,12 +109,6 @@ impl Encoder {
         let head = FlightData { data_header: header(&mut buffers)?, ..FlightData::default() };
         Ok(Message { head, values: joined(buffers), ..Message::default() })
     }
-}
-
-/// arrow-flight's encoder for messages of a batch each.
-pub(crate) fn stock(schema: SchemaRef) -> FlightDataEncoderBuilder {
-    // It takes a slice for as large as what is behind it and would cut it into hundreds of messages.
-    FlightDataEncoderBuilder::new().with_schema(schema).with_max_flight_data_size(usize::MAX)
 }
 
 /// What an IPC message begins with, without its length before and its padding behind.

@@ -18,12 +18,10 @@ pub struct Encoded {
     latest: Mutex<Option<(usize, Arc<Messages>)>>,
 }
 
-/// The messages of a table cut into batches of one size: first the schema, with which a stream begins, then those of each batch. Clones of
-/// a message share its bytes.
+/// The messages of a table cut into batches of one size: first the schema, then those of each batch. Clones share their bytes.
 pub type Messages = Vec<Vec<FlightData>>;
 
 impl Encoded {
-    /// Of `table`, nothing yet.
     pub fn new(table: Table) -> Self {
         Encoded { table, latest: Mutex::default() }
     }

@@ -1,7 +1,6 @@
 //! The load: so many requests at once, each a real stream, counted over a window of steady state or until all have ended.
 //!
-//! Batches are counted, checked and dropped, or kept for as long as their request takes. Every message says how many rows it has, and its body must be as long. The first message of
-//! every stream is decoded and compared, of a few streams the first batch of every request.
+//! Every message must be as long as its rows; the first of every stream is decoded and compared, of a few streams the first batch of every request.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -24,11 +23,9 @@ use crate::ticket::Ticket;
 /// What is asked for.
 #[derive(Debug, Clone)]
 pub struct Load {
-    /// By every request.
     pub ticket: Ticket,
     /// Requests in flight, each a stream.
     pub requests: usize,
-    /// For how long.
     pub extent: Extent,
     /// What the first batch must be, if that is known.
     pub first: Option<RecordBatch>,
@@ -40,17 +37,11 @@ pub struct Load {
     pub spread: Duration,
 }
 
-/// For how long there is load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// What arrives in `window` counts, which begins `warm_up` after the last stream has brought its second batch. A request that ends is
     /// followed by the next; those that are in flight at the end are cut off.
-    Window {
-        /// Not counted.
-        warm_up: Duration,
-        /// Counted.
-        window: Duration,
-    },
+    Window { warm_up: Duration, window: Duration },
     /// Every request once, to its end.
     Whole,
 }
@@ -62,9 +53,7 @@ impl Load {
         Load { ticket, requests, extent, first: None, patience, keeps: false, spread }
     }
 
-    /// Puts the load on the server behind `connections`.
-    ///
-    /// Failed requests are counted, too. Whoever asks for a window sees them followed by the next request, a little later.
+    /// Puts the load on the server behind `connections`. In a window a failed request is followed by the next, a little later.
     pub async fn run(&self, connections: &Connections) -> Delivery {
         let shared = Arc::new(Shared::new(self.requests, self.extent == Extent::Whole));
         let mut streams = JoinSet::new();

@@ -17,18 +17,14 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::results::{Row, create_new};
 
-/// Width of every picture, the legend included. All sizes are in pixels.
+/// Width of every picture, the legend included, and the least height; in pixels, as all sizes.
 const WIDTH: u32 = 1400;
-/// Height of a picture whose legend is no higher than its plot.
 const HEIGHT: u32 = 840;
-/// Width of the legend.
+/// Of the legend: width, what is above its first line, height of a line, and what stands before that.
 const LEGEND: u32 = 420;
-/// What is above the first line of the legend.
 const HEADING: i32 = 110;
-/// A line of the legend, and what stands before it.
 const LINE: i32 = 36;
 const SAMPLE: i32 = 72;
-/// Sizes of text.
 const LARGE: i32 = 36;
 const USUAL: i32 = 26;
 
@@ -47,16 +43,12 @@ const STROKES: [(i32, i32, u32); 3] = [(i32::MAX, 0, 5), (16, 8, 4), (5, 7, 3)];
 /// Of the servers: a disc, and rings around it, so that all are seen on the same spot. They begin anew, too.
 const MARK_RADII: [i32; 4] = [8, 12, 16, 20];
 
-/// Name by which the font is found, the Latin part of `DejaVu Sans` without hints; programs that show an SVG take the first of these that
-/// they have.
-///
-/// The library takes the left edge of a glyph's outline for its origin, which spaces letters unevenly. Hence every glyph
-/// of the file has an outline without area at its origin.
+/// The Latin part of `DejaVu Sans`; what shows an SVG takes the first that it has. The library takes the left edge of a glyph's outline for its
+/// origin, which spaces letters unevenly: hence every glyph of the file has an outline without area at its origin.
 const FONT: &str = "DejaVu Sans, Verdana, sans-serif";
 
 /// What is plotted against the concurrent requests.
 struct Quantity {
-    /// As in the name of a file.
     name: &'static str,
     title: &'static str,
     axis: &'static str,
@@ -83,8 +75,7 @@ const QUANTITIES: [Quantity; 2] = [
     },
 ];
 
-/// Draws throughput and latency of every delay that occurs as PNG and SVG into the folder `out`, and says which files
-/// these are.
+/// Draws throughput and latency of every delay as PNG and SVG into the folder `out`; returns the files.
 ///
 /// # Errors
 /// If the folder cannot be made or a file cannot be written; files from before remain as they were or are whole.
@@ -131,13 +122,12 @@ fn replace(path: PathBuf, write: impl FnOnce(&Path) -> anyhow::Result<()>) -> an
 /// Requests in flight and quantity, in rising order of requests.
 type Line = Vec<(f64, f64)>;
 
-/// How a line is drawn.
+/// How a line is drawn: by the position of its size of batches, the largest first, and by that of its server.
 #[derive(Clone, Copy)]
 struct Pen {
     colour: RGBColor,
-    /// Position among the sizes of batches, the largest first.
     size: usize,
-    /// Position among the servers, which have marks.
+    /// The ideal has none, and no marks.
     server: Option<usize>,
 }
 
@@ -154,7 +144,6 @@ impl Pen {
     }
 }
 
-/// A plot before it has pixels.
 struct Chart<'a> {
     quantity: &'a Quantity,
     title: String,
@@ -162,7 +151,6 @@ struct Chart<'a> {
     legend: Vec<(String, Option<(Pen, Line)>)>,
     /// The cells of the lines in which requests failed.
     failed: Line,
-    /// Concurrent requests that occur.
     requests: Vec<f64>,
     values: Range<f64>,
 }
@@ -213,13 +201,11 @@ impl<'a> Chart<'a> {
         Chart { quantity, title: format!("{}, {delay}", quantity.title), legend, failed, requests, values }
     }
 
-    /// Width and height of its picture.
     fn size(&self) -> (u32, u32) {
         let legend = self.legend.len().saturating_mul(LINE as usize).saturating_add(2 * HEADING as usize);
         (WIDTH, HEIGHT.max(u32::try_from(legend).unwrap_or(u32::MAX)))
     }
 
-    /// Draws it on a page of its size.
     fn paint<B: DrawingBackend<ErrorType: 'static>>(&self, page: &DrawingArea<B, Shift>) -> anyhow::Result<()> {
         page.fill(&WHITE)?;
         let (left, right) = page.split_horizontally(WIDTH - LEGEND);
@@ -241,15 +227,12 @@ impl<'a> Chart<'a> {
         Ok(page.present()?)
     }
 
-    fn plot<B: DrawingBackend<ErrorType: 'static>, Y>(
+    fn plot<B: DrawingBackend<ErrorType: 'static>>(
         &self,
         area: &DrawingArea<B, Shift>,
-        y: Y,
+        y: impl AsRangedCoord<Value = f64, CoordDescType: ValueFormatter<f64>>,
         tick: &dyn Fn(&f64) -> String,
-    ) -> anyhow::Result<()>
-    where
-        Y: AsRangedCoord<Value = f64, CoordDescType: ValueFormatter<f64>>,
-    {
+    ) -> anyhow::Result<()> {
         let x = around(self.requests.iter().copied());
         let mut context = ChartBuilder::on(area)
             .margin(30)
@@ -331,7 +314,6 @@ fn colour(server: &str, position: usize) -> RGBColor {
     }
 }
 
-/// With a comma between thousands.
 fn count(value: f64) -> String {
     HumanFloatCount(value).to_string()
 }

@@ -1,7 +1,5 @@
-//! Ways to wait for the next batch.
-//!
-//! All of them produce on demand: a stream that is polled asks for a batch, and so many more as are prefetched are worked on ahead. What
-//! differs is who waits: a task, a thread per request as in gRPC's synchronous servers, a thread of a pool, or the runtime's own worker.
+//! Ways to wait for the next batch: a stream that is polled asks for one, and as many more as are prefetched are worked on ahead. What differs is
+//! who waits.
 
 use std::io;
 use std::pin::pin;
@@ -29,7 +27,6 @@ pub enum Mode {
     Sync,
     /// One of so many threads; requests wait for one in the order of their arrival.
     Pool,
-    /// A thread of the runtime's blocking pool.
     SpawnBlocking,
     /// The runtime's worker that polls the stream: what must not be done.
     SleepInPoll,
@@ -38,13 +35,10 @@ pub enum Mode {
 /// What one request wants.
 #[derive(Debug, Clone)]
 pub struct Order {
-    /// How many.
     pub batches: usize,
-    /// What each takes to come.
     pub delay: Duration,
     /// How many are worked on ahead of the one that is asked for; all of them if it is that many.
     pub prefetch: usize,
-    /// Where it is noted how it was waited.
     pub waiting: Arc<Waiting>,
 }
 
@@ -53,7 +47,6 @@ struct Task {
     order: Order,
     /// When there was a place for each of its batches.
     demand: mpsc::UnboundedReceiver<Instant>,
-    /// Where their numbers go.
     done: mpsc::UnboundedSender<usize>,
 }
 
@@ -79,10 +72,8 @@ impl Waiting {
     }
 }
 
-/// When the next batch of a stream is due.
-///
-/// A timer that fires late must not make every later batch late, too: a batch is due one delay after the one before it was due, not
-/// after it came. But a producer that was held up, because nobody took its batches, has not worked meanwhile and starts anew.
+/// When the next batch of a stream is due: one delay after the one before it was due, so that late timers do not add up. A producer that was held
+/// up, because nobody took its batches, has not worked meanwhile and starts anew.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     delay: Duration,
@@ -91,14 +82,11 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// A stream that starts at `now`.
     pub fn new(delay: Duration, now: Instant) -> Self {
         Pace { delay, due: now }
     }
 
-    /// When the next batch is due if work on it may begin at `free`.
-    ///
-    /// `free` is when the place for the batch was there; a place that came before the last batch was due changes nothing.
+    /// When the next batch is due whose place was there at `free`.
     pub fn next(&mut self, free: Instant) -> Instant {
         self.due = self.due.max(free) + self.delay;
         self.due
@@ -108,9 +96,7 @@ impl Pace {
 /// "All batches" ahead are at most so many: a client may ask for any number.
 const MOST_AHEAD: usize = 10_000;
 
-/// The numbers of the batches of `order` as they come, waited for by `mode`.
-///
-/// Numbers, because the batches are there already: a slice of the table costs more than its place in a queue, which may be long.
+/// The numbers of the batches of `order` as they come, waited for by `mode`: a slice of the table costs more than a number in a queue.
 ///
 /// # Errors
 /// If there is no thread for it.

@@ -10,11 +10,9 @@ use serde::{Deserialize, Serialize};
 /// A cell of the grid and what came of it. Times are in seconds, rates in MB/s of a million bytes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Rows of a batch.
     pub records_per_batch: usize,
     /// Requests in flight, each a stream of its own.
     pub concurrent_requests: usize,
-    /// What each batch takes to come, in seconds.
     pub batch_generation_delay: f64,
     /// Mean time of a request, in seconds: requests in flight over requests served per second. Absent if nothing was served.
     pub average_latency: Option<f64>,
@@ -26,22 +24,15 @@ pub struct Row {
     pub server: String,
     /// Half of the requests that ended in the window took longer; absent if none ended.
     pub latency_p50: Option<f64>,
-    /// One in a hundred took longer.
     pub latency_p99: Option<f64>,
-    /// From a request to its first batch, half of them.
     pub first_batch_p50: Option<f64>,
-    /// The slowest in a hundred.
     pub first_batch_p99: Option<f64>,
-    /// Between two batches of a stream, half of them.
     pub gap_p50: Option<f64>,
-    /// The slowest in a hundred.
     pub gap_p99: Option<f64>,
     /// What the delay alone would allow.
     #[serde(rename = "ideal_MBps")]
     pub ideal_mb_per_s: Option<f64>,
-    /// Requests that failed.
     pub failures: usize,
-    /// What the first failure said.
     pub first_failure: String,
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use arrow_flight::encode::FlightDataEncoderBuilder;
 use arrow_flight::flight_service_server::FlightService;
 use arrow_flight::{
     Action, ActionType, Criteria, Empty, FlightData, FlightDescriptor, FlightEndpoint, FlightInfo, HandshakeRequest,
@@ -16,7 +17,7 @@ use strum::{EnumString, VariantArray, VariantNames};
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::budget::{Budget, slices};
-use crate::direct::{self, stock};
+use crate::direct;
 use crate::encoded::Encoded;
 use crate::produce::{Mode, Order, Pool, Waiting, produce};
 use crate::stats::{Gauge, Process, Stats};
@@ -27,7 +28,6 @@ use crate::uncopied::{Message, Outgoing};
 /// The name of the only flight.
 pub const FLIGHT: &str = "table";
 
-/// How batches become messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, EnumString, VariantArray, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum Encoding {
@@ -39,14 +39,11 @@ pub enum Encoding {
     Shared,
 }
 
-/// How requests are served.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// Who waits for a batch.
     pub mode: Mode,
     /// Batches that are worked on ahead.
     pub prefetch: usize,
-    /// How batches become messages.
     pub encoding: Encoding,
     /// Bytes that the messages of all streams may take.
     pub memory: usize,
@@ -66,9 +63,7 @@ struct Inner {
     pool: Option<Pool>,
     waiting: Arc<Waiting>,
     start: Instant,
-    /// In flight.
     streams: Arc<Gauge>,
-    /// All that ever began.
     begun_streams: AtomicUsize,
 }
 
@@ -135,7 +130,11 @@ impl Batches {
         });
         let (schema, pieces) = (self.inner.table.schema(), pieces.map(Ok));
         let anew = match encoding {
-            Encoding::Stock => stock(schema).build(pieces).map_ok(Message::from).boxed(),
+            Encoding::Stock => {
+                // It takes a slice for as large as what is behind it and would cut it into hundreds of messages.
+                let encoder = FlightDataEncoderBuilder::new().with_schema(schema).with_max_flight_data_size(usize::MAX);
+                encoder.build(pieces).map_ok(Message::from).boxed()
+            }
             Encoding::Direct | Encoding::Shared => direct::messages(schema, pieces),
         };
         Ok(self.inner.budget.within(anew.map_err(Status::from)).boxed())

@@ -13,19 +13,9 @@ use rand_chacha::ChaCha8Rng;
 /// The size of a table and the seed of its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// Rows.
     pub rows: usize,
-    /// Columns of 64-bit integers.
     pub columns: usize,
-    /// Same seed, same values.
     pub seed: u64,
-}
-
-impl Default for Shape {
-    /// As published: 400 MB.
-    fn default() -> Self {
-        Shape { rows: 1_000_000, columns: 50, seed: 0 }
-    }
 }
 
 /// A table in memory.
@@ -35,8 +25,6 @@ pub struct Table {
 }
 
 impl Table {
-    /// Makes the table.
-    ///
     /// # Errors
     /// If it has no columns, or there is no memory for it.
     pub fn new(shape: Shape) -> Result<Self, ArrowError> {
@@ -60,22 +48,18 @@ impl Table {
         Ok(Table { batch: RecordBatch::try_new(schema, columns)? })
     }
 
-    /// The columns.
     pub fn schema(&self) -> SchemaRef {
         self.batch.schema()
     }
 
-    /// Rows.
     pub fn rows(&self) -> usize {
         self.batch.num_rows()
     }
 
-    /// Bytes of the values of a row.
     pub fn row_bytes(&self) -> usize {
         self.batch.num_columns() * size_of::<i64>()
     }
 
-    /// Bytes of its values.
     pub fn bytes(&self) -> usize {
         self.rows() * self.row_bytes()
     }

@@ -11,9 +11,7 @@ pub const LONGEST_DELAY_S: f64 = 3600.0;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ticket {
-    /// Rows of a batch.
     pub records_per_batch: usize,
-    /// Seconds that each batch takes to come.
     #[serde(default)]
     pub batch_generation_delay: f64,
     /// How many batches, all of them full and from the start of the table again behind its end; without it the table once.
@@ -57,13 +55,11 @@ impl Ticket {
         Ok(ticket)
     }
 
-    /// The ticket as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         // Numbers always serialise; a NaN becomes null, which is refused when it is read.
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// What each batch takes to come.
     pub fn delay(&self) -> Duration {
         Duration::from_secs_f64(self.batch_generation_delay.clamp(0.0, LONGEST_DELAY_S))
     }

@@ -1,8 +1,7 @@
 //! Messages on their way out without a copy of their values.
 //!
-//! tonic's encoder writes every message into a buffer of its own, values and all, which is the largest part of what a server spends on a
-//! batch. Here the values stay where they are: of each message only what precedes them is written, and all goes out as the pieces of a
-//! [`Rope`]. What arrives is byte for byte what tonic would have sent, which a test holds against tonic's encoder.
+//! tonic's encoder copies every message into a buffer of its own. Here only what precedes the values is written, and all goes out as the pieces
+//! of a [`Rope`], byte for byte what tonic would have sent.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -26,7 +25,6 @@ use tonic::{Response, Status};
 pub struct Message {
     /// All but the values.
     pub head: FlightData,
-    /// The values.
     pub values: Vec<Bytes>,
     /// Is dropped when the transport has dropped the message.
     pub(crate) held: Option<Box<dyn Any + Send + Sync>>,
@@ -60,8 +58,8 @@ impl AsRef<[u8]> for Kept {
 
 type Messages = BoxStream<'static, Result<Message, Status>>;
 
-/// Travels with a response whose body is to be made of these messages. The first clone that is asked has them: without [`in_pieces`] or
-/// [`uncopied`] that is tonic's encoder, which takes a clone as its stream.
+/// Travels with a response whose body is to be made of these messages. The first clone that is asked has them: without [`in_pieces`], as in a
+/// server of tonic's, that is tonic's encoder, which takes a clone as its stream.
 #[derive(Clone)]
 pub struct Outgoing(Arc<Mutex<Option<Messages>>>);
 
@@ -81,10 +79,6 @@ impl Outgoing {
     fn take(&self) -> Option<Messages> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
-}
-
-fn outgoing(response: &mut http::Response<Body>) -> Option<Messages> {
-    response.extensions_mut().remove::<Outgoing>()?.take()
 }
 
 /// Bytes in pieces, which the transport hands to the system together.
@@ -130,27 +124,12 @@ impl Buf for Rope {
 
 /// A response as it goes out: if messages travel with it as [`Outgoing`] these in their pieces, otherwise what tonic has made.
 pub fn in_pieces(mut response: http::Response<Body>) -> http::Response<UnsyncBoxBody<Rope, Status>> {
-    match outgoing(&mut response) {
+    match response.extensions_mut().remove::<Outgoing>().and_then(|outgoing| outgoing.take()) {
         Some(messages) => response.map(|_| StreamBody::new(frames(messages)).boxed_unsync()),
         None => {
             response.map(|body| body.map_frame(|frame| frame.map_data(|data| Rope::from_iter([data]))).boxed_unsync())
         }
     }
-}
-
-/// The same for a server of tonic's: the layer [`tower::util::MapResponseLayer`]. A body there has one piece at a time, so that values in
-/// several are copied into one.
-pub fn uncopied(mut response: http::Response<Body>) -> http::Response<Body> {
-    if let Some(messages) = outgoing(&mut response) {
-        let joined = messages.map_ok(|message| FlightData::from(message).into()).boxed();
-        let pieces = frames(joined).map_ok(|frame| match frame.into_data() {
-            Ok(rope) => rope.pieces.into_iter().map(Frame::data).collect(),
-            Err(frame) => vec![frame.map_data(|rope: Rope| rope.pieces.into_iter().next().unwrap_or_default())],
-        });
-        let pieces = pieces.map_ok(|frames| stream::iter(frames).map(Ok::<_, Status>)).try_flatten();
-        *response.body_mut() = Body::new(StreamBody::new(pieces));
-    }
-    response
 }
 
 /// What a body is made of: the messages, at the end the status.

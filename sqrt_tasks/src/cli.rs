@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::num::NonZero;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use anyhow::Error;
+use anyhow::{Context, Result, ensure};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser};
 use nix::sys::resource::{Usage, UsageWho, getrusage};
@@ -16,7 +17,6 @@ use strum::VariantNames;
 use crate::cpu::{self, Cores};
 use crate::executor::{Executor, TaskError};
 use crate::kernel::Level;
-use crate::output::{check, explain, print};
 use crate::work::{PUBLISHED_LEN, Work};
 
 const FOUND_FAILURES: u8 = 1;
@@ -76,7 +76,6 @@ struct Published {
     len: usize,
 }
 
-/// The program `sqrt_tasks`.
 pub fn main() -> ExitCode {
     finish(match Command::try_parse() {
         Ok(Command::Time(timing)) => time(&timing),
@@ -96,7 +95,7 @@ pub fn published(executor: Executor) -> ExitCode {
 }
 
 /// Runs tasks and prints what they cost in a line.
-fn time(&Timing { executor, work, tasks, threads, len }: &Timing) -> Result<(), Error> {
+fn time(&Timing { executor, work, tasks, threads, len }: &Timing) -> Result<()> {
     check()?;
     let threads = threads.or_else(|| NonZero::new(Cores::here().physical)).unwrap_or(NonZero::<usize>::MIN);
     let (before, start) = (getrusage(UsageWho::RUSAGE_SELF), Instant::now());
@@ -137,7 +136,7 @@ fn describe_cpu() -> String {
 }
 
 /// Prints the error with its chain, if there is one, and says how to exit.
-fn finish(done: Result<(), Error>) -> ExitCode {
+fn finish(done: Result<()>) -> ExitCode {
     let Err(error) = done else { return ExitCode::SUCCESS };
     // If nobody listens there, nothing can be done about it.
     let _ = writeln!(io::stderr(), "error: {error:#}");
@@ -146,3 +145,43 @@ fn finish(done: Result<(), Error>) -> ExitCode {
         Some(_) => ExitCode::from(FOUND_FAILURES),
     }
 }
+
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Fails if standard output was closed by whoever started the program.
+fn check() -> Result<()> {
+    ensure!(!CLOSED.load(Ordering::Relaxed), "cannot write to standard output: it is closed");
+    Ok(())
+}
+
+/// Prints `text` and makes sure that all of it arrived.
+fn print(text: &str) -> Result<()> {
+    written(|| io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()))
+}
+
+/// Prints the help that was asked for; words that mean nothing end the program.
+fn explain(typed: &clap::Error) -> Result<()> {
+    if typed.use_stderr() { typed.exit() } else { written(|| typed.print()) }
+}
+
+/// Whether it arrived, unless nobody reads it any more.
+fn written(write: impl FnOnce() -> io::Result<()>) -> Result<()> {
+    check()?;
+    match write() {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => done.context("cannot write to standard output"),
+    }
+}
+
+/// Runs before Rust's own start, which puts /dev/null where standard output is closed: then what is written is lost without an error.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+#[used]
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
+#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+static AT_START: extern "C" fn() = {
+    extern "C" fn look() {
+        use std::os::fd::AsFd;
+        CLOSED.store(io::stdout().as_fd().try_clone_to_owned().is_err(), Ordering::Relaxed);
+    }
+    look
+};

@@ -17,7 +17,6 @@ pub struct Cores {
 }
 
 impl Cores {
-    /// Those of this machine.
     pub fn here() -> Self {
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
         let physical = cores_allowed().unwrap_or_else(num_cpus::get_physical);

@@ -47,22 +47,17 @@ pub const MOST_THREADS: usize = 16;
 /// Why tasks did not all return.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
-    /// Some panicked; all others ran.
     #[error("{count} of the tasks panicked, among them task {task}: {message}")]
     Panicked {
         count: usize,
         /// The number of the one that was noticed first.
         task: usize,
-        /// What it said.
         message: String,
     },
-    /// A thread or the runtime cannot be started.
     #[error("cannot start the threads: fewer threads or a higher limit of processes may help")]
     Threads(#[source] std::io::Error),
-    /// A task was dropped without a result.
     #[error("task {0} was lost")]
     Lost(usize),
-    /// A task returned something else than it had to.
     #[error("wrong answer: task {task} returned {result} instead of {expected}")]
     WrongAnswer { task: usize, result: f64, expected: f64 },
 }
@@ -97,11 +92,9 @@ impl Executor {
     }
 }
 
-/// What a task may be.
 trait Task: Fn(usize) -> f64 + Send + Sync + 'static {}
 impl<F: Fn(usize) -> f64 + Send + Sync + 'static> Task for F {}
 
-/// What the tasks returned, in the order of their numbers.
 type Results = Result<Vec<f64>, TaskError>;
 
 /// A task that may be called from every thread; its panics are kept instead of taking the thread along.
@@ -123,7 +116,6 @@ impl<F: Task> Guard<F> {
         })
     }
 
-    /// The results, unless a task panicked.
     fn finish(&self, results: Vec<f64>) -> Results {
         let mut panics = self.panics.lock().unwrap_or_else(PoisonError::into_inner);
         let count = panics.len();

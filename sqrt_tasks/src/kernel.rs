@@ -28,7 +28,6 @@ impl Level {
         vec![baseline]
     }
 
-    /// The best that this processor can do.
     pub fn best() -> Level {
         Level::available()[0]
     }
@@ -39,7 +38,6 @@ pub fn collect(len: usize) -> Vec<f64> {
     (0..len).map(to_float).map(f64::sqrt).collect()
 }
 
-/// The root of `index`.
 #[inline]
 pub fn root_of(index: usize) -> f64 {
     to_float(index).sqrt()

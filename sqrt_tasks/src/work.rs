@@ -11,7 +11,6 @@ use crate::kernel;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, VariantArray, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum Work {
-    /// Nothing.
     Null,
     /// Collects them into a new vector (published).
     Collect,
@@ -71,7 +70,6 @@ pub fn probes(len: usize) -> impl Iterator<Item = usize> {
     [0, 1, len / 3, len / 2, len.saturating_sub(1)].into_iter().filter(move |&index| index < len)
 }
 
-/// The checksum of a vector of roots.
 pub fn checksum(roots: &[f64]) -> f64 {
     probes(roots.len()).map(|index| roots[index]).sum()
 }

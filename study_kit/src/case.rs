@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use strum::{EnumString, VariantNames};
 
-use crate::error::unknown;
+use crate::output::unknown;
 use crate::usage::Span;
 
 /// How much of a study is run.
@@ -43,8 +43,8 @@ pub struct Arms {
 }
 
 macro_rules! arms_of {
-    ($($(#[$doc:meta])* $name:ident: $($profile:ident)+;)+) => {$(
-        $(#[$doc])*
+    ($($name:ident: $($profile:ident)+;)+) => {$(
+        #[doc = concat!("Arms of", $(" ", stringify!($profile)),+)]
         pub const fn $name(seconds: f64, names: &'static str) -> Arms {
             Arms { profiles: &[$(Profile::$profile),+], seconds, names }
         }
@@ -52,31 +52,21 @@ macro_rules! arms_of {
 }
 
 arms_of! {
-    /// Arms that smoke runs, and nobody else.
     smoke: Smoke;
-    /// Arms of quick alone.
     quick: Quick;
-    /// Arms of full alone.
     full: Full;
-    /// Arms of smoke and quick.
     smoke_quick: Smoke Quick;
-    /// Arms of smoke and full.
     smoke_full: Smoke Full;
-    /// Arms of quick and full.
     measured: Quick Full;
-    /// Arms of smoke, quick and full.
     always: Smoke Quick Full;
-    /// Arms that run when the authors' own programs do: these, and their mirrors.
     originals: Originals;
 }
 
 impl<S> Scenario<S> {
-    /// A scenario of release builds.
     pub const fn new(name: &'static str, setting: S, arms: &'static [Arms]) -> Self {
         Scenario { name, build: "release", setting, arms }
     }
 
-    /// A scenario of another build.
     pub const fn built(build: &'static str, name: &'static str, setting: S, arms: &'static [Arms]) -> Self {
         Scenario { name, build, setting, arms }
     }
@@ -87,9 +77,6 @@ impl<S> Scenario<S> {
     }
 
     /// How long `arm` is expected to take, written as in the table.
-    ///
-    /// # Errors
-    /// If the scenario does not have it; names the arms that it has.
     pub(crate) fn seconds(&self, arm: &str) -> Result<f64> {
         let listed: BTreeMap<_, _> = self.arms.iter().flat_map(Arms::each).collect();
         listed.get(arm).copied().with_context(|| {
@@ -106,10 +93,6 @@ impl Arms {
     }
 }
 
-/// The scenario of that name.
-///
-/// # Errors
-/// If there is none.
 pub fn find<S>(scenarios: &'static [Scenario<S>], name: &str) -> Result<&'static Scenario<S>> {
     let found = scenarios.iter().find(|scenario| scenario.name == name);
     found.ok_or_else(|| unknown("scenario", name, scenarios.iter().map(|scenario| scenario.name)))
@@ -119,13 +102,11 @@ pub fn find<S>(scenarios: &'static [Scenario<S>], name: &str) -> Result<&'static
 #[derive(Debug)]
 pub struct TestCase<'a, S: 'static> {
     pub scenario: &'static Scenario<S>,
-    /// What the scenario sets.
     pub setting: &'static S,
     /// The arm, without suffix.
     pub arm: &'a str,
     /// How much longer `ARM@slow` takes; 1 for all others.
     pub handicap: f64,
-    /// Seed of the input.
     pub seed: u64,
 }
 

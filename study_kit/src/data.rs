@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-/// The root of the repository.
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// The folder of `study`: in the one that `AWAIT_OR_NOT_DATA` names, else below `target/` of the repository. It may not exist yet.
@@ -20,7 +19,6 @@ pub(crate) fn originals(study: &str) -> PathBuf {
     named("AWAIT_OR_NOT_ORIGINALS", ".tools/originals").join(study)
 }
 
-/// The folder that the environment names, or the one in the repository.
 fn named(variable: &str, otherwise: &str) -> PathBuf {
     std::env::var_os(variable).map_or_else(|| Path::new(REPOSITORY).join(otherwise), PathBuf::from)
 }

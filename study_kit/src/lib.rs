@@ -1,25 +1,9 @@
 //! What the program of every study does the same way, by docs/FORMAT.md: a study is a [`Study`], its program is [`main`].
-//!
-//! | module | what it is for |
-//! |---|---|
-//! | [`study`] | what a study says of itself |
-//! | `program` | its program: the verbs |
-//! | [`case`] | scenarios with their arms, as one table; a test case of them |
-//! | [`run`] | one process, one sample or one duet |
-//! | [`record`], `line` | the line of JSON that a run appends |
-//! | `metrics` | what was observed, by name |
-//! | [`usage`] | what a span cost: time, faults, switches, memory |
-//! | [`price`] | what one handoff costs |
-//! | [`probe`] | how fast the machine is just now |
-//! | [`server`] | a server in a process of its own, which ends with this one |
-//! | `original` | the authors' own program as an arm |
-//! | [`data`] | where inputs and scratch files lie |
-//! | `output` | what is printed arrives |
-//! | `page`, `overview` | the document's tables from one run of each case |
+
+#![expect(clippy::missing_errors_doc, reason = "errors are anyhow's and say what failed")]
 
 pub mod case;
 pub mod data;
-mod error;
 mod line;
 mod metrics;
 mod original;
@@ -44,7 +28,6 @@ pub use record::Observation;
 pub use study::{Study, Turn, Turns};
 pub use usage::Span;
 
-/// The example of the README, compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

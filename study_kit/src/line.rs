@@ -9,7 +9,6 @@ use std::marker::PhantomData;
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The version of the format that is read and written.
 const VERSION: u32 = 2;
 
 /// The version of the format, `schema` in every file: no other than [`VERSION`] is read.

@@ -18,7 +18,6 @@ impl Metrics {
         }
     }
 
-    /// The figure of that name.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.0.get(name).copied()
     }

@@ -82,7 +82,6 @@ impl Original {
         Ok(original)
     }
 
-    /// The arm of that name in that scenario.
     pub fn arm(&self, scenario: &str, name: &str) -> Option<&Arm> {
         self.arm.iter().find(|arm| arm.scenario == scenario && arm.name == name)
     }

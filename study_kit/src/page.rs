@@ -23,18 +23,15 @@ pub struct Table {
     column: Vec<Column>,
 }
 
-/// A row. What both row and column may say, the column decides.
 #[derive(Debug, Deserialize)]
 struct Row {
     label: String,
     scenario: String,
-    /// The dividend of columns whose dividend is `row`.
-    dividend: Option<String>,
     #[serde(flatten)]
     show: Show,
 }
 
-/// A column after the first.
+/// A column after the first. What both row and column may say, the column decides.
 #[derive(Debug, Deserialize)]
 struct Column {
     header: String,
@@ -44,21 +41,19 @@ struct Column {
     minus: Option<String>,
     /// A metric of the arm to divide by.
     per: Option<String>,
-    /// An arm whose value is divided by the cell's; `row`: the one that the row names.
-    dividend: Option<String>,
     /// Fixed texts, one per row, instead of values.
     values: Option<Vec<String>>,
 }
 
-/// What a cell shows.
 #[derive(Debug, Deserialize)]
 struct Show {
     arm: Option<String>,
     metric: Option<String>,
-    /// Multiplies the value.
     factor: Option<f64>,
     /// Decimals.
     digits: Option<usize>,
+    /// An arm whose value is divided by the cell's; `row`: the one that the row names.
+    dividend: Option<String>,
 }
 
 /// The tables of page.toml that the program prints.
@@ -79,14 +74,12 @@ impl Table {
         self.row.iter().flat_map(move |row| arms(row).map(|arm| (row.scenario.as_str(), arm)))
     }
 
-    /// The table as text.
     pub fn render(&self, value: &Value<'_>) -> String {
-        let mut lines: Vec<String> =
+        let widest = |cells: &[String]| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
+        let labels: Vec<String> =
             once(&self.row_header).chain(self.row.iter().map(|row| &row.label)).cloned().collect();
-        let width = widest(&lines);
-        for line in &mut lines {
-            *line = format!("{line:<width$}");
-        }
+        let width = widest(&labels);
+        let mut lines: Vec<String> = labels.iter().map(|label| format!("{label:<width$}")).collect();
         for column in &self.column {
             let figures = self.row.iter().enumerate().map(|(position, row)| column.cell(position, row, value));
             let figures = figures.map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
@@ -135,12 +128,9 @@ impl Column {
     }
 
     fn dividend<'a>(&'a self, row: &'a Row) -> Option<&'a str> {
-        if self.dividend.as_deref() == Some("row") { row.dividend.as_deref() } else { self.dividend.as_deref() }
+        let own = self.show.dividend.as_deref();
+        if own == Some("row") { row.show.dividend.as_deref() } else { own }
     }
-}
-
-fn widest(cells: &[String]) -> usize {
-    cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0)
 }
 
 /// A figure with so many decimals, or else with three digits.

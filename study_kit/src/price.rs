@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::case::{Profile, Scenario};
-use crate::error::unknown;
+use crate::output::unknown;
 use crate::record::Observation;
 use crate::usage::Span;
 
@@ -19,19 +19,11 @@ pub type Arm = (&'static str, fn() -> Result<Observation>);
 /// The arms of a price.
 pub type Table = &'static [Arm];
 
-/// What stands in the table for the arm of that name.
-///
-/// # Errors
-/// If there is none.
 pub fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Result<T> {
     let found = table.iter().find(|(arm, _)| *arm == name).map(|(_, how)| *how);
     found.ok_or_else(|| unknown("arm", name, table.iter().map(|(arm, _)| *arm)))
 }
 
-/// Observes the arm of that name.
-///
-/// # Errors
-/// If there is none; its own.
 pub fn observe_arm(table: Table, name: &str) -> Result<Observation> {
     find(table, name)?()
 }
@@ -56,17 +48,11 @@ pub fn share(count: u64, callers: u64, caller: u64) -> u64 {
 
 /// Makes handoffs for a tenth of a second and observes what one took: `handoff_ns` (wall time), `handoff_cpu_ns` (processor time of all
 /// threads) and `handoffs_count`. `make(count)` makes `count` of them, one after the other or however many at once the price is about.
-///
-/// # Errors
-/// The first error of `make`.
 pub fn observe(make: impl FnMut(u64) -> Result<()>) -> Result<Observation> {
     observe_by(1, make)
 }
 
 /// The same of handoffs that come `step` at a time: `count` is a multiple of it.
-///
-/// # Errors
-/// The first error of `make`.
 pub fn observe_by(step: u64, mut make: impl FnMut(u64) -> Result<()>) -> Result<Observation> {
     let count = calibrate(step, &mut make)?;
     let (span, mut handoffs) = (Span::start(), 0);
@@ -103,8 +89,6 @@ fn calibrate(step: u64, make: &mut impl FnMut(u64) -> Result<()>) -> Result<u64>
 mod tests {
     use std::thread;
 
-    use anyhow::bail;
-
     use super::*;
 
     #[test]
@@ -124,24 +108,6 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_in_steps_is_asked_for_in_steps() {
-        let observation = observe_by(64, |count| {
-            assert_eq!(count % 64, 0);
-            thread::sleep(Duration::from_millis(count / 64));
-            Ok(())
-        });
-        let counted = observation.unwrap().metrics.get("handoffs_count").unwrap();
-        assert!(counted % 64.0 < 0.5, "{counted}");
-    }
-
-    #[test]
-    fn an_arm_that_is_not_there_is_told_from_those_that_are() {
-        let table: Table = &[("call", || Ok(Observation::default()))];
-        assert!(observe_arm(table, "call").is_ok());
-        assert!(observe_arm(table, "thread").unwrap_err().to_string().contains("choose one of call"));
-    }
-
-    #[test]
     fn an_arm_that_is_listed_without_being_in_the_table_is_missed() {
         const TABLE: Table = &[("call", || Ok(Observation::default()))];
         let scenarios = [true, false]
@@ -152,10 +118,5 @@ mod tests {
     #[test]
     fn all_handoffs_are_shared_out() {
         assert_eq!((0..3).map(|caller| share(8, 3, caller)).collect::<Vec<_>>(), [3, 3, 2]);
-    }
-
-    #[test]
-    fn what_fails_is_no_price() {
-        assert!(observe(|_| bail!("the channel is closed")).is_err());
     }
 }

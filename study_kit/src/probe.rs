@@ -27,9 +27,6 @@ const COPY_BYTES: usize = 256 << 10;
 const TURNS: u32 = 8;
 
 /// The probe as lines of facts.tsv: name, value and the reason for a missing value, tab-separated.
-///
-/// # Errors
-/// When no pipe, thread or runtime can be made, or the processors are not told or cannot be chosen.
 pub fn facts() -> Result<String> {
     let figures = || {
         stay_here().context("cannot stay on one processor")?;
@@ -60,9 +57,6 @@ fn cores() -> Result<String> {
 }
 
 /// Keeps this thread, and those it starts, on the processor it runs on.
-///
-/// # Errors
-/// Where threads cannot be told where to run.
 pub fn stay_here() -> nix::Result<()> {
     let mut here = CpuSet::new();
     here.set(sched_getcpu()?)?;
@@ -153,16 +147,9 @@ mod tests {
     #[test]
     fn each_line_is_a_fact_with_a_figure() {
         let facts = facts().unwrap();
-        let names = [
-            "cpu_count",
-            "core_count",
-            "probe_arithmetic_ns",
-            "probe_memory_mb_per_s",
-            "probe_switch_us",
-            "probe_hop_us",
-        ];
-        assert_eq!(facts.lines().count(), names.len());
-        for (line, name) in facts.lines().zip(names) {
+        let names = "cpu_count core_count probe_arithmetic_ns probe_memory_mb_per_s probe_switch_us probe_hop_us";
+        assert_eq!(facts.lines().count(), names.split(' ').count());
+        for (line, name) in facts.lines().zip(names.split(' ')) {
             let [found, figure, reason] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("no fact: {line:?}") };
             assert_eq!(found, name);
             // In a container the kernel may not tell the cores.

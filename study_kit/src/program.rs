@@ -8,9 +8,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use strum::VariantNames;
 
 use crate::case::{self, Profile};
-use crate::error::{FOUND_FAILURES, report, unknown};
 use crate::original::Original;
-use crate::output::{self, print};
+use crate::output::{self, FOUND_FAILURES, print, report, unknown};
 use crate::overview;
 use crate::probe;
 use crate::record::Request;
@@ -60,7 +59,6 @@ fn profile(name: &str) -> Result<Profile> {
     name.parse().map_err(|_| unknown("profile", name, Profile::VARIANTS.iter().copied()))
 }
 
-/// The program of study `S`.
 pub fn main<S: Study>() -> ExitCode {
     let matches = Cli::command().bin_name(format!("{}_study", S::NAME)).try_get_matches();
     let done = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {

@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
-use crate::error::one_line;
 use crate::line::Schema;
 pub use crate::line::{DuetPair, Order, Record};
 use crate::metrics::Metrics;
-use crate::output::print;
+use crate::output::{one_line, print};
 
 /// Which test case to run, and where its record goes: the options of `run`.
 #[derive(Debug, Args)]
@@ -44,16 +43,13 @@ pub struct Request {
 pub struct Observation {
     /// Fingerprint of the answer; empty for an arm that has none.
     pub digest: String,
-    /// What was measured.
     pub metrics: Metrics,
-    /// The alternations of a duet.
     pub(crate) pairs: Option<Vec<DuetPair>>,
     /// Highest resident memory of the largest process that the run started, in KiB.
     pub child_peak_kib: Option<u64>,
 }
 
 impl Observation {
-    /// A fingerprint and figures.
     pub fn new(digest: impl Into<String>, metrics: Metrics) -> Self {
         Observation { digest: digest.into(), metrics, ..Observation::default() }
     }
@@ -82,9 +78,6 @@ impl Record {
     }
 
     /// Appends the record to `file`, or prints it.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn write(&self, file: Option<&Path>) -> anyhow::Result<()> {
         let mut line = serde_json::to_string(self)?;
         line.push('\n');

@@ -17,9 +17,6 @@ use crate::usage::{kib, peak_rss_kib};
 const PROCESS_HANDICAP: f64 = 1.10;
 
 /// Runs the test case once. The record holds the sample, or why there is none.
-///
-/// # Errors
-/// If the study lists no such case.
 pub fn run<S: Study>(request: &Request) -> Result<Record> {
     let scenario = case::find(S::SCENARIOS, &request.scenario)?;
     let case = |arm, handicap| TestCase::new(scenario, arm, handicap, request.seed);

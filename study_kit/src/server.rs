@@ -21,9 +21,6 @@ pub struct Server {
 
 impl Server {
     /// Starts `program`, which prints `listening on ADDRESS` when it is ready and ends when its standard input is closed.
-    ///
-    /// # Errors
-    /// If it does not.
     pub fn start(program: &Path, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<Self> {
         let name = program.display();
         let mut command = Command::new(program);
@@ -41,14 +38,10 @@ impl Server {
     }
 
     /// This program as a server, with the arguments of its verb.
-    ///
-    /// # Errors
-    /// If it does not start.
     pub fn of_this_program(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<Self> {
         Server::start(&std::env::current_exe().context("cannot start this program")?, arguments)
     }
 
-    /// Where it listens, as it says.
     pub fn address(&self) -> &str {
         &self.address
     }
@@ -58,10 +51,7 @@ impl Server {
         peak_rss_kib_of(self.child.id())
     }
 
-    /// Ends it, and waits for that.
-    ///
-    /// # Errors
-    /// If it fails at its end, or does not end; then it is killed.
+    /// Ends it, and waits for that; kills it if it goes on.
     pub fn stop(mut self) -> Result<()> {
         let why = match end(&mut self.child) {
             Some((status, _)) if status.success() => return Ok(()),

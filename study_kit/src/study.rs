@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 use crate::case::{Scenario, TestCase};
-use crate::error::{report, unknown};
 use crate::metrics::Metrics;
+use crate::output::{report, unknown};
 use crate::record::Observation;
 
 /// What one turn of an arm in a duet came to.
@@ -31,7 +31,6 @@ pub trait Study {
     type Setting: 'static;
     /// The name of its crate, as records have it.
     const NAME: &'static str;
-    /// Every scenario with its arms.
     const SCENARIOS: &'static [Scenario<Self::Setting>];
     /// The text of page.toml, whose tables the program prints without arguments.
     const PAGE: &'static str;
@@ -46,23 +45,14 @@ pub trait Study {
     }
 
     /// Writes the input of a scenario, unless it is there.
-    ///
-    /// # Errors
-    /// If it cannot.
     fn prepare(_setting: &Self::Setting, _seed: u64) -> Result<()> {
         Ok(())
     }
 
-    /// Runs the case once, in this process: one sample.
-    ///
-    /// # Errors
-    /// If the answer is wrong or the work broke off: a failure, which is recorded, and no time.
+    /// Runs the case once, in this process: one sample. An error, as of a wrong answer, is recorded as a failure.
     fn observe(case: &TestCase<'_, Self::Setting>) -> Result<Observation>;
 
-    /// Makes ready one side of a duet.
-    ///
-    /// # Errors
-    /// If it cannot; by default always, for studies without duets.
+    /// Makes ready one side of a duet; an error by default, for studies without.
     fn turns<'a>(case: &'a TestCase<'_, Self::Setting>) -> Result<Turns<'a>> {
         bail!("{} of {} does not run in a duet", case.arm, case.scenario.name)
     }

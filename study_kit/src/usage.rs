@@ -18,24 +18,20 @@ pub struct Span {
 /// What it cost the process, all threads together.
 #[derive(Debug, Clone, Copy)]
 pub struct Cost {
-    /// Wall time.
     pub wall: Duration,
     before: Usage,
     after: Usage,
 }
 
 impl Span {
-    /// Starts now.
     pub fn start() -> Self {
         Span { before: usage(), start: Instant::now() }
     }
 
-    /// Wall time since the start.
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
 
-    /// Ends now.
     pub fn end(self) -> Cost {
         let wall = self.start.elapsed();
         Cost { wall, before: self.before, after: usage() }
@@ -85,14 +81,11 @@ fn seconds(time: TimeVal) -> f64 {
     time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6
 }
 
-/// Highest resident memory of this process so far, in KiB; `None` where there is no `/proc`.
-///
-/// Not `ru_maxrss`: a process inherits that from the one that started it.
+/// Highest resident memory of this process so far, in KiB; `None` without `/proc`. A process inherits `ru_maxrss` from the one that started it.
 pub fn peak_rss_kib() -> Option<u64> {
     peak_rss_kib_of(std::process::id())
 }
 
-/// The same of another process.
 pub(crate) fn peak_rss_kib_of(process: u32) -> Option<u64> {
     Process::new(process.try_into().ok()?).ok()?.status().ok()?.vmhwm
 }
@@ -102,12 +95,9 @@ pub fn kib(memory: u64) -> f64 {
     memory as f64
 }
 
-/// Makes the allocator keep what is freed and use it again, as it does in a program that has run for a while.
-///
-/// glibc gives free memory at the end of its heap back to the kernel, unless it has seen a larger block go, and then takes it anew with a
-/// page fault per 4 KiB. And the first small blocks to go wait in a cache of their own, apart from the free memory beside them: an aligned
-/// block, such as a compressor's, leaves small rests at both ends, and does not fit into its old place without them. Whether an arm meets
-/// either hangs on what else lies on the heap. The large block is never touched; the small ones fill the cache with 4 KiB.
+/// Makes the allocator keep what is freed and use it again, as it does in a program that has run for a while: glibc gives the end of its heap back
+/// to the kernel until it has seen a larger block go, which is never touched here. And the first small blocks to go wait in a cache, without which
+/// an aligned block, such as a compressor's, does not fit into its old place: it is filled with 4 KiB.
 pub fn settle_allocator() {
     const BLOCK_BYTES: usize = 16 << 20;
     drop(std::hint::black_box(Vec::<u8>::with_capacity(BLOCK_BYTES)));
@@ -117,11 +107,8 @@ pub fn settle_allocator() {
     drop(std::hint::black_box(small));
 }
 
-/// Makes glibc take every block of a mebibyte and more from the kernel and give it back when it is freed, as a process does that does its work
-/// once.
-///
-/// Left alone it raises its threshold to the largest block that was freed, up to 32 MiB, and then keeps blocks of some threads and not of others: the
-/// arms of a duet that differ in nothing else would differ in page faults.
+/// Makes glibc take every block of a mebibyte and more from the kernel and give it back when it is freed, as in a process that does its work once.
+/// Left alone it raises that threshold, and keeps blocks of some threads and not of others: equal arms of a duet would differ in page faults.
 pub fn map_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: sets a parameter of the allocator and touches no memory of ours.
@@ -130,8 +117,7 @@ pub fn map_blocks() {
     }
 }
 
-/// Makes glibc keep every block that is freed, whichever thread has it, as a process does that does its work over and over. To be called before
-/// there are other threads.
+/// Makes glibc keep every block that is freed, as in a process that does its work over and over. To be called before there are other threads.
 pub fn keep_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: sets parameters of the allocator and touches no memory of ours.

@@ -83,8 +83,7 @@ pub fn bench(benching: &Benching) -> anyhow::Result<ExitCode> {
 }
 
 impl Benching {
-    /// Measures every cell on every target in turn and writes each row as soon as it is there; a bar on standard error shows how far it is.
-    /// Returns how many cells there were, and how many requests failed.
+    /// Measures every cell on every target in turn and writes each row at once. Returns the number of cells, and of failed requests.
     async fn measure(&self, targets: &[Target<'_>], file: File) -> anyhow::Result<(usize, usize)> {
         let mut writer = csv::Writer::from_writer(file);
         let mut failures = 0;
@@ -187,8 +186,8 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Starts this program as a server in a process of its own, with such options; why it does not listen it says itself on standard error.
-/// Returns where it listens, too. It ends when it sees the end of its input: when the child is dropped, or this process dies without a word.
+/// Starts this program as a server with such options; returns where it listens, too. It ends with its input: when the child is dropped, or this
+/// process dies.
 fn start_server(options: &[&str]) -> anyhow::Result<(Child, String)> {
     let mut command = Command::new(std::env::current_exe().context("this program cannot be found")?);
     command.args(["serve", "--until-stdin-closes", "--addr", "127.0.0.1:0"]).args(options);

@@ -1,7 +1,5 @@
-//! Columns that hold only what their rows refer to.
-//!
-//! arrow-ipc sends of most columns the part that a slice is. Views, list views and dense unions share the values of the column that they were
-//! cut or filtered from, and arrow-ipc sends all of these with every message.
+//! Columns that hold only what their rows refer to: of views, list views and dense unions arrow-ipc sends with every message all the values of the
+//! column that they were cut or filtered from.
 
 use std::sync::Arc;
 

@@ -11,7 +11,6 @@ use crate::stats::Stats;
 
 /// A stream may be so far ahead of its reader: two batches of the largest published size.
 const STREAM_WINDOW_BYTES: u32 = 8 << 20;
-/// All streams of a connection together.
 const CONNECTION_WINDOW_BYTES: u32 = 64 << 20;
 /// Frames of tonic's default, 16 KiB, cost a system call and a header each.
 const FRAME_BYTES: u32 = 1 << 20;
@@ -37,8 +36,6 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// Opens so many.
-    ///
     /// # Errors
     /// If nobody answers.
     pub async fn open(endpoint: &str, count: usize) -> Result<Self, ConnectError> {
@@ -72,8 +69,6 @@ impl Connections {
         usize::try_from(info.total_records).ok()
     }
 
-    /// How the server is.
-    ///
     /// # Errors
     /// If it does not say so.
     pub async fn stats(&self) -> Result<Stats, Status> {

@@ -22,9 +22,7 @@ pub struct Delivery {
     pub bytes: u64,
     /// Batches that arrived in it whole.
     pub batches: u64,
-    /// When the last of them did.
     pub(super) last_batch: Option<Instant>,
-    /// When it began.
     pub(super) begin: Option<Instant>,
     /// Bytes of the values of a row; `None` if nothing arrived or they vary.
     pub row_bytes: Option<usize>,
@@ -36,7 +34,6 @@ pub struct Delivery {
     pub first_batch: Histogram<u64>,
     /// Between two batches of a stream that both came in it.
     pub gap: Histogram<u64>,
-    /// Bytes of every stream.
     pub bytes_per_stream: Vec<u64>,
     /// Of requests that failed: what the server, the transport or the check of what came said.
     pub failures: Vec<Status>,
@@ -62,7 +59,6 @@ impl Delivery {
         }
     }
 
-    /// Megabytes per second over all streams.
     pub fn mb_per_s(&self) -> f64 {
         self.bytes as f64 / 1e6 / self.elapsed.as_secs_f64()
     }
@@ -83,7 +79,6 @@ impl Delivery {
     }
 }
 
-/// Adds a time to a histogram.
 pub(super) fn record(times: &mut Histogram<u64>, time: Duration) {
     times.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
 }
@@ -95,7 +90,6 @@ pub fn quantile_s(times: &Histogram<u64>, share: f64) -> Option<f64> {
 
 /// Between the streams and the one that counts.
 pub(super) struct Shared {
-    /// Whether what arrives counts.
     pub(super) counting: AtomicBool,
     /// Has a permit for every stream that has brought two batches, or failed.
     pub(super) under_way: Semaphore,

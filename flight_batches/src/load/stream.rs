@@ -28,7 +28,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// closely do not cost what would be measured.
 const CLOSELY: usize = 8;
 
-/// One stream.
 pub(super) struct Stream {
     pub(super) number: usize,
     pub(super) client: FlightServiceClient<Channel>,
@@ -62,7 +61,6 @@ impl Stream {
         }
     }
 
-    /// One request; adds its batches to those of the stream.
     async fn request(&mut self, batches: &mut usize) -> Result<(), Status> {
         let sent = Instant::now();
         // What began before the window has no time in it.
@@ -111,7 +109,6 @@ impl Stream {
     }
 }
 
-/// Gives up on an answer that does not come.
 async fn patient<T>(patience: Duration, answer: impl Future<Output = T>) -> Result<T, Status> {
     let late = |_| Status::deadline_exceeded(format!("nothing came for {} s", patience.as_secs_f64()));
     tokio::time::timeout(patience, answer).await.map_err(late)

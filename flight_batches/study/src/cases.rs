@@ -7,7 +7,7 @@ use flight_batches::load::Extent;
 use flight_batches::produce::Mode;
 use flight_batches::service::Encoding;
 use study_kit::price::Table;
-use study_kit::{Arms, Scenario, always, full, measured, originals};
+use study_kit::{Scenario, always, full, measured, originals};
 
 use crate::prices;
 
@@ -22,9 +22,9 @@ pub enum Subject {
     Loopback,
 }
 
+use Setting::{Price, Requests};
 use Subject::{Loopback, Ours, Pyarrow};
 
-/// Threads of the arms `pool`.
 pub const POOL_THREADS: usize = 8;
 
 /// Every arm by name.
@@ -49,12 +49,10 @@ pub const ARMS: &[(&str, Subject)] = &[
     ("loopback", Loopback),
 ];
 
-/// What a scenario sets.
 #[derive(Debug)]
 pub enum Setting {
     /// Requests to a server in a process of its own.
-    Flight(Flight),
-    /// What a handoff costs.
+    Requests(Flight),
     Price(Table),
 }
 
@@ -63,17 +61,12 @@ pub enum Setting {
 pub struct Flight {
     /// What each batch takes to come, in microseconds.
     pub delay_us: u32,
-    /// Rows of a batch.
     pub rows: usize,
-    /// Requests at once.
     pub requests: usize,
     /// Batches of a request, which goes through the table as often as that takes; the table once without it.
     pub batches: Option<usize>,
-    /// For how long.
     pub extent: Extent,
-    /// Rows of the table.
     pub table_rows: usize,
-    /// Columns of the table.
     pub columns: usize,
     /// Over what the streams' first requests are spread.
     pub spread: Duration,
@@ -81,7 +74,6 @@ pub struct Flight {
     pub answer: Answer,
 }
 
-/// What becomes of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// A message is dropped once it is checked.
@@ -146,115 +138,103 @@ const fn at_once(requests: usize) -> Flight {
     Flight { batches, extent, table_rows: 1_000, columns: 5, spread, ..window(100, 10, requests) }
 }
 
-const fn scenario(name: &'static str, requests: Flight, arms: &'static [Arms]) -> Scenario<Setting> {
-    Scenario::new(name, Setting::Flight(requests), arms)
-}
-
-const fn price(name: &'static str, table: Table, arms: &'static [Arms]) -> Scenario<Setting> {
-    Scenario::new(name, Setting::Price(table), arms)
-}
-
 /// Every scenario. Seconds are those of a run on EPYC 25/1, the server's start and end included; the arms of full alone have those of EPYC 26/2.
 #[rustfmt::skip] // a row per line
 pub const SCENARIOS: &[Scenario<Setting>] = &[
     // The published cells at as many streams as get a batch within the window, in duets.
-    scenario("d1_r10k_c100", window(1, 10_000, 100), &[always(7.2, "sync_p1~async_p1"), full(1.7, "async sync")]),
-    scenario("d10_r5k_c100", window(10, 5_000, 100), &[measured(5.5, "sync_p1~async_p1"), full(1.7, "async sync")]),
-    scenario("d100_r100_c1000", window(100, 100, 1_000), &[measured(3.6, "sync_p1~async_p1")]),
-    scenario("d1_r10k_c10", window(1, 10_000, 10), &[measured(2.0, "sync_p1~async_p1 sync_p1~sync_p1@aa"), full(1.6, "async sync")]),
-    scenario("d10_r10k_c10", window(10, 10_000, 10), &[full(2.7, "sync_p1~async_p1"), full(1.6, "async sync")]),
-    scenario("d100_r10k_c10", window(100, 10_000, 10), &[measured(2.4, "sync_p1~async_p1"), full(1.6, "async sync")]),
-    scenario("d1_r1k_c10", window(1, 1_000, 10), &[measured(1.65, "sync_p1~async_p1"), full(1.6, "async sync")]),
-    scenario("d10_r1k_c10", window(10, 1_000, 10), &[measured(1.55, "sync_p1~async_p1"), full(1.6, "async sync")]),
-    scenario("d1_r1k_c1000", window(1, 1_000, 1_000), &[full(17.0, "sync_p1~async_p1"), full(2.3, "async sync")]),
+    Scenario::new("d1_r10k_c100", Requests(window(1, 10_000, 100)), &[always(7.2, "sync_p1~async_p1"), full(1.7, "async sync")]),
+    Scenario::new("d10_r5k_c100", Requests(window(10, 5_000, 100)), &[measured(5.5, "sync_p1~async_p1"), full(1.7, "async sync")]),
+    Scenario::new("d100_r100_c1000", Requests(window(100, 100, 1_000)), &[measured(3.6, "sync_p1~async_p1")]),
+    Scenario::new("d1_r10k_c10", Requests(window(1, 10_000, 10)), &[measured(2.0, "sync_p1~async_p1 sync_p1~sync_p1@aa"), full(1.6, "async sync")]),
+    Scenario::new("d10_r10k_c10", Requests(window(10, 10_000, 10)), &[full(2.7, "sync_p1~async_p1"), full(1.6, "async sync")]),
+    Scenario::new("d100_r10k_c10", Requests(window(100, 10_000, 10)), &[measured(2.4, "sync_p1~async_p1"), full(1.6, "async sync")]),
+    Scenario::new("d1_r1k_c10", Requests(window(1, 1_000, 10)), &[measured(1.65, "sync_p1~async_p1"), full(1.6, "async sync")]),
+    Scenario::new("d10_r1k_c10", Requests(window(10, 1_000, 10)), &[measured(1.55, "sync_p1~async_p1"), full(1.6, "async sync")]),
+    Scenario::new("d1_r1k_c1000", Requests(window(1, 1_000, 1_000)), &[full(17.0, "sync_p1~async_p1"), full(2.3, "async sync")]),
     // And at the published ones.
-    scenario("d1_r10k_c1000", window(1, 10_000, 1_000), &[full(10.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
-    scenario("d10_r1k_c1000", window(10, 1_000, 1_000), &[full(2.3, "async sync async_p1 sync_p1")]),
-    scenario("d10_r5k_c1000", window(10, 5_000, 1_000), &[full(6.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
-    scenario("d10_r10k_c1000", window(10, 10_000, 1_000), &[full(10.0, "async sync async_p1 sync_p1")]),
-    scenario("d100_r1k_c1000", window(100, 1_000, 1_000), &[full(3.3, "async sync async_p1 sync_p1 sync_p1@aa")]),
-    scenario("d100_r10k_c1000", window(100, 10_000, 1_000), &[full(10.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
-    scenario("d1_r10k_c2000", window(1, 10_000, 2_000), &[full(18.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
+    Scenario::new("d1_r10k_c1000", Requests(window(1, 10_000, 1_000)), &[full(10.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
+    Scenario::new("d10_r1k_c1000", Requests(window(10, 1_000, 1_000)), &[full(2.3, "async sync async_p1 sync_p1")]),
+    Scenario::new("d10_r5k_c1000", Requests(window(10, 5_000, 1_000)), &[full(6.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
+    Scenario::new("d10_r10k_c1000", Requests(window(10, 10_000, 1_000)), &[full(10.0, "async sync async_p1 sync_p1")]),
+    Scenario::new("d100_r1k_c1000", Requests(window(100, 1_000, 1_000)), &[full(3.3, "async sync async_p1 sync_p1 sync_p1@aa")]),
+    Scenario::new("d100_r10k_c1000", Requests(window(100, 10_000, 1_000)), &[full(10.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
+    Scenario::new("d1_r10k_c2000", Requests(window(1, 10_000, 2_000)), &[full(18.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
     // One request.
-    scenario("one_d1_r10k", single(1_000, 10_000, 100), &[always(0.65, "async sync sync_prefetch"), measured(3.3, "sync~async sync~sync_prefetch"), originals(0.8, "async sync"), originals(6.5, "original_async original_sync original_async_select")]),
-    scenario("one_d1_r10k_fresh", Flight { answer: Answer::Fresh, ..whole(1_000, 10_000, 1, 100) }, &[measured(1.0, "async sync")]),
-    scenario("one_d1_r1k", single(1_000, 1_000, 100), &[measured(0.25, "async sync"), measured(0.9, "sync~async")]),
-    scenario("one_d10_r5k", single(10_000, 5_000, 25), &[measured(0.4, "async sync sync@aa sync@slow sync_prefetch"), originals(0.73, "async sync"), originals(6.0, "original_async original_sync original_async_select")]),
-    scenario("one_d10_r1k", single(10_000, 1_000, 25), &[measured(0.32, "async sync")]),
-    scenario("one_d10_r10k", single(10_000, 10_000, 25), &[measured(0.76, "async sync"), full(2.0, "sync~async")]),
-    scenario("one_d100_r1k", single(100_000, 1_000, 5), &[measured(0.55, "async sync sync@aa"), originals(0.7, "async sync"), originals(106.0, "original_async original_sync")]),
-    scenario("one_d100_r10k", single(100_000, 10_000, 5), &[measured(0.6, "async sync"), measured(2.3, "sync~async")]),
+    Scenario::new("one_d1_r10k", Requests(single(1_000, 10_000, 100)), &[always(0.65, "async sync sync_prefetch"), measured(3.3, "sync~async sync~sync_prefetch"), originals(0.8, "async sync"), originals(6.5, "original_async original_sync original_async_select")]),
+    Scenario::new("one_d1_r10k_fresh", Requests(Flight { answer: Answer::Fresh, ..whole(1_000, 10_000, 1, 100) }), &[measured(1.0, "async sync")]),
+    Scenario::new("one_d1_r1k", Requests(single(1_000, 1_000, 100)), &[measured(0.25, "async sync"), measured(0.9, "sync~async")]),
+    Scenario::new("one_d10_r5k", Requests(single(10_000, 5_000, 25)), &[measured(0.4, "async sync sync@aa sync@slow sync_prefetch"), originals(0.73, "async sync"), originals(6.0, "original_async original_sync original_async_select")]),
+    Scenario::new("one_d10_r1k", Requests(single(10_000, 1_000, 25)), &[measured(0.32, "async sync")]),
+    Scenario::new("one_d10_r10k", Requests(single(10_000, 10_000, 25)), &[measured(0.76, "async sync"), full(2.0, "sync~async")]),
+    Scenario::new("one_d100_r1k", Requests(single(100_000, 1_000, 5)), &[measured(0.55, "async sync sync@aa"), originals(0.7, "async sync"), originals(106.0, "original_async original_sync")]),
+    Scenario::new("one_d100_r10k", Requests(single(100_000, 10_000, 5)), &[measured(0.6, "async sync"), measured(2.3, "sync~async")]),
     // Below saturation and far beyond it, each request to its end.
-    scenario("short_10ms", whole(10_000, 1_000, 20, 20), &[measured(0.26, "async sync sync@slow async_p1 sync_p1 sync_p1@aa")]),
-    scenario("short_1ms", whole(1_000, 1_000, 200, 20), &[measured(1.4, "async sync sync@slow async_p1 sync_p1 sync_p1@aa")]),
+    Scenario::new("short_10ms", Requests(whole(10_000, 1_000, 20, 20)), &[measured(0.26, "async sync sync@slow async_p1 sync_p1 sync_p1@aa")]),
+    Scenario::new("short_1ms", Requests(whole(1_000, 1_000, 200, 20)), &[measured(1.4, "async sync sync@slow async_p1 sync_p1 sync_p1@aa")]),
     // What else could wait for a batch, at a load that all could carry.
-    scenario("ways", whole(10_000, 1_000, 40, 20), &[always(0.65, "async_p0 async_p1 async_p4 sync sync_p1 sync_p4 pool spawn_blocking sleep_in_poll")]),
-    scenario("pool_model", whole(10_000, 1_000, 40, 20), &[measured(0.65, "pool pool_p1")]),
-    scenario("below_10ms", whole(10_000, 1_000, 10, 50), &[measured(0.95, "async_p1 sync_p1")]),
-    scenario("below_100ms", whole(100_000, 1_000, 40, 6), &[measured(1.1, "async_p1 sync_p1")]),
+    Scenario::new("ways", Requests(whole(10_000, 1_000, 40, 20)), &[always(0.65, "async_p0 async_p1 async_p4 sync sync_p1 sync_p4 pool spawn_blocking sleep_in_poll")]),
+    Scenario::new("pool_model", Requests(whole(10_000, 1_000, 40, 20)), &[measured(0.65, "pool pool_p1")]),
+    Scenario::new("below_10ms", Requests(whole(10_000, 1_000, 10, 50)), &[measured(0.95, "async_p1 sync_p1")]),
+    Scenario::new("below_100ms", Requests(whole(100_000, 1_000, 40, 6)), &[measured(1.1, "async_p1 sync_p1")]),
     // Small batches: what is late here is the timer.
-    scenario("timers_1ms", whole(1_000, 100, 2, 400), &[measured(0.85, "async_p1 sync_p1")]),
+    Scenario::new("timers_1ms", Requests(whole(1_000, 100, 2, 400)), &[measured(0.85, "async_p1 sync_p1")]),
     // No batch comes before all have asked.
-    scenario("all_2000", whole(2_000_000, 10_000, 2_000, 2), &[measured(10.0, "async_p1 sync_p1")]),
-    scenario("nodelay_c4", no_delay(4), &[always(1.6, "stock best_anew shared pyarrow loopback")]),
-    scenario("nodelay_c16", no_delay(16), &[always(1.6, "stock best_anew shared pyarrow loopback")]),
+    Scenario::new("all_2000", Requests(whole(2_000_000, 10_000, 2_000, 2)), &[measured(10.0, "async_p1 sync_p1")]),
+    Scenario::new("nodelay_c4", Requests(no_delay(4)), &[always(1.6, "stock best_anew shared pyarrow loopback")]),
+    Scenario::new("nodelay_c16", Requests(no_delay(16)), &[always(1.6, "stock best_anew shared pyarrow loopback")]),
     // The rest of the published grid, and its requests to their end.
-    scenario("d1_r1k_c100", window(1, 1_000, 100), &[full(1.6, "async sync")]),
-    scenario("d1_r1k_c500", window(1, 1_000, 500), &[full(1.9, "async sync")]),
-    scenario("d1_r1k_c2000", window(1, 1_000, 2_000), &[full(3.0, "async sync")]),
-    scenario("whole_d1_r1k_c10", table(1, 1_000, 10), &[full(3.5, "async sync")]),
-    scenario("d1_r5k_c10", window(1, 5_000, 10), &[full(1.6, "async sync")]),
-    scenario("d1_r5k_c100", window(1, 5_000, 100), &[full(1.7, "async sync")]),
-    scenario("d1_r5k_c500", window(1, 5_000, 500), &[full(2.2, "async sync")]),
-    scenario("d1_r5k_c1000", window(1, 5_000, 1_000), &[full(2.8, "async sync")]),
-    scenario("d1_r5k_c2000", window(1, 5_000, 2_000), &[full(4.0, "async sync")]),
-    scenario("whole_d1_r5k_c10", table(1, 5_000, 10), &[full(2.7, "async sync")]),
-    scenario("d1_r10k_c500", window(1, 10_000, 500), &[full(2.2, "async sync")]),
-    scenario("whole_d1_r10k_c10", table(1, 10_000, 10), &[full(2.6, "async sync")]),
-    scenario("d10_r1k_c100", window(10, 1_000, 100), &[full(1.6, "async sync")]),
-    scenario("d10_r1k_c500", window(10, 1_000, 500), &[full(1.9, "async sync")]),
-    scenario("d10_r1k_c2000", window(10, 1_000, 2_000), &[full(3.0, "async sync")]),
-    scenario("whole_d10_r1k_c10", table(10, 1_000, 10), &[full(12.0, "async sync")]),
-    scenario("d10_r5k_c10", window(10, 5_000, 10), &[full(1.6, "async sync")]),
-    scenario("d10_r5k_c500", window(10, 5_000, 500), &[full(2.2, "async sync")]),
-    scenario("d10_r5k_c2000", window(10, 5_000, 2_000), &[full(4.0, "async sync")]),
-    scenario("whole_d10_r5k_c10", table(10, 5_000, 10), &[full(4.5, "async sync")]),
-    scenario("d10_r10k_c100", window(10, 10_000, 100), &[full(1.7, "async sync")]),
-    scenario("d10_r10k_c500", window(10, 10_000, 500), &[full(2.2, "async sync")]),
-    scenario("d10_r10k_c2000", window(10, 10_000, 2_000), &[full(4.0, "async sync")]),
-    scenario("whole_d10_r10k_c10", table(10, 10_000, 10), &[full(3.5, "async sync")]),
-    scenario("d100_r1k_c10", window(100, 1_000, 10), &[full(1.6, "async sync")]),
-    scenario("d100_r1k_c100", window(100, 1_000, 100), &[full(1.6, "async sync")]),
-    scenario("d100_r1k_c500", window(100, 1_000, 500), &[full(1.9, "async sync")]),
-    scenario("d100_r1k_c2000", window(100, 1_000, 2_000), &[full(3.0, "async sync")]),
-    scenario("whole_d100_r1k_c10", table(100, 1_000, 10), &[full(100.0, "async sync")]),
-    scenario("d100_r5k_c10", window(100, 5_000, 10), &[full(1.6, "async sync")]),
-    scenario("d100_r5k_c100", window(100, 5_000, 100), &[full(1.7, "async sync")]),
-    scenario("d100_r5k_c500", window(100, 5_000, 500), &[full(2.2, "async sync")]),
-    scenario("d100_r5k_c1000", window(100, 5_000, 1_000), &[full(2.8, "async sync")]),
-    scenario("d100_r5k_c2000", window(100, 5_000, 2_000), &[full(4.0, "async sync")]),
-    scenario("whole_d100_r5k_c10", table(100, 5_000, 10), &[full(22.0, "async sync")]),
-    scenario("d100_r10k_c100", window(100, 10_000, 100), &[full(1.7, "async sync")]),
-    scenario("d100_r10k_c500", window(100, 10_000, 500), &[full(2.2, "async sync")]),
-    scenario("d100_r10k_c2000", window(100, 10_000, 2_000), &[full(4.0, "async sync")]),
-    scenario("whole_d100_r10k_c10", table(100, 10_000, 10), &[full(12.0, "async sync")]),
+    Scenario::new("d1_r1k_c100", Requests(window(1, 1_000, 100)), &[full(1.6, "async sync")]),
+    Scenario::new("d1_r1k_c500", Requests(window(1, 1_000, 500)), &[full(1.9, "async sync")]),
+    Scenario::new("d1_r1k_c2000", Requests(window(1, 1_000, 2_000)), &[full(3.0, "async sync")]),
+    Scenario::new("whole_d1_r1k_c10", Requests(table(1, 1_000, 10)), &[full(3.5, "async sync")]),
+    Scenario::new("d1_r5k_c10", Requests(window(1, 5_000, 10)), &[full(1.6, "async sync")]),
+    Scenario::new("d1_r5k_c100", Requests(window(1, 5_000, 100)), &[full(1.7, "async sync")]),
+    Scenario::new("d1_r5k_c500", Requests(window(1, 5_000, 500)), &[full(2.2, "async sync")]),
+    Scenario::new("d1_r5k_c1000", Requests(window(1, 5_000, 1_000)), &[full(2.8, "async sync")]),
+    Scenario::new("d1_r5k_c2000", Requests(window(1, 5_000, 2_000)), &[full(4.0, "async sync")]),
+    Scenario::new("whole_d1_r5k_c10", Requests(table(1, 5_000, 10)), &[full(2.7, "async sync")]),
+    Scenario::new("d1_r10k_c500", Requests(window(1, 10_000, 500)), &[full(2.2, "async sync")]),
+    Scenario::new("whole_d1_r10k_c10", Requests(table(1, 10_000, 10)), &[full(2.6, "async sync")]),
+    Scenario::new("d10_r1k_c100", Requests(window(10, 1_000, 100)), &[full(1.6, "async sync")]),
+    Scenario::new("d10_r1k_c500", Requests(window(10, 1_000, 500)), &[full(1.9, "async sync")]),
+    Scenario::new("d10_r1k_c2000", Requests(window(10, 1_000, 2_000)), &[full(3.0, "async sync")]),
+    Scenario::new("whole_d10_r1k_c10", Requests(table(10, 1_000, 10)), &[full(12.0, "async sync")]),
+    Scenario::new("d10_r5k_c10", Requests(window(10, 5_000, 10)), &[full(1.6, "async sync")]),
+    Scenario::new("d10_r5k_c500", Requests(window(10, 5_000, 500)), &[full(2.2, "async sync")]),
+    Scenario::new("d10_r5k_c2000", Requests(window(10, 5_000, 2_000)), &[full(4.0, "async sync")]),
+    Scenario::new("whole_d10_r5k_c10", Requests(table(10, 5_000, 10)), &[full(4.5, "async sync")]),
+    Scenario::new("d10_r10k_c100", Requests(window(10, 10_000, 100)), &[full(1.7, "async sync")]),
+    Scenario::new("d10_r10k_c500", Requests(window(10, 10_000, 500)), &[full(2.2, "async sync")]),
+    Scenario::new("d10_r10k_c2000", Requests(window(10, 10_000, 2_000)), &[full(4.0, "async sync")]),
+    Scenario::new("whole_d10_r10k_c10", Requests(table(10, 10_000, 10)), &[full(3.5, "async sync")]),
+    Scenario::new("d100_r1k_c10", Requests(window(100, 1_000, 10)), &[full(1.6, "async sync")]),
+    Scenario::new("d100_r1k_c100", Requests(window(100, 1_000, 100)), &[full(1.6, "async sync")]),
+    Scenario::new("d100_r1k_c500", Requests(window(100, 1_000, 500)), &[full(1.9, "async sync")]),
+    Scenario::new("d100_r1k_c2000", Requests(window(100, 1_000, 2_000)), &[full(3.0, "async sync")]),
+    Scenario::new("whole_d100_r1k_c10", Requests(table(100, 1_000, 10)), &[full(100.0, "async sync")]),
+    Scenario::new("d100_r5k_c10", Requests(window(100, 5_000, 10)), &[full(1.6, "async sync")]),
+    Scenario::new("d100_r5k_c100", Requests(window(100, 5_000, 100)), &[full(1.7, "async sync")]),
+    Scenario::new("d100_r5k_c500", Requests(window(100, 5_000, 500)), &[full(2.2, "async sync")]),
+    Scenario::new("d100_r5k_c1000", Requests(window(100, 5_000, 1_000)), &[full(2.8, "async sync")]),
+    Scenario::new("d100_r5k_c2000", Requests(window(100, 5_000, 2_000)), &[full(4.0, "async sync")]),
+    Scenario::new("whole_d100_r5k_c10", Requests(table(100, 5_000, 10)), &[full(22.0, "async sync")]),
+    Scenario::new("d100_r10k_c100", Requests(window(100, 10_000, 100)), &[full(1.7, "async sync")]),
+    Scenario::new("d100_r10k_c500", Requests(window(100, 10_000, 500)), &[full(2.2, "async sync")]),
+    Scenario::new("d100_r10k_c2000", Requests(window(100, 10_000, 2_000)), &[full(4.0, "async sync")]),
+    Scenario::new("whole_d100_r10k_c10", Requests(table(100, 10_000, 10)), &[full(12.0, "async sync")]),
     // The map.
-    scenario("map_1", at_once(1), &[always(0.44, "async_p0 sync spawn_blocking")]),
-    scenario("map_100", at_once(100), &[full(0.55, "async_p0 sync spawn_blocking")]),
-    scenario("map_200", at_once(200), &[measured(0.55, "async_p0 sync spawn_blocking")]),
-    scenario("map_500", at_once(500), &[measured(0.57, "async_p0 sync spawn_blocking")]),
-    scenario("map_700", at_once(700), &[full(0.7, "async_p0 sync spawn_blocking")]),
-    scenario("map_1000", at_once(1_000), &[measured(0.72, "async_p0 sync spawn_blocking")]),
-    scenario("map_2000", at_once(2_000), &[full(1.05, "async_p0 sync spawn_blocking")]),
-    price("price_wake_socket", prices::WAKE_SOCKET, &[always(0.25, "thread tokio tokio_current")]),
-    price("price_timer_1ms", prices::TIMER_1MS, &[always(0.25, "thread tokio thread_100 tokio_100")]),
-    price("price_waiting_memory", prices::WAITING_MEMORY, &[always(0.15, "thread task thread_connection task_connection")]),
+    Scenario::new("map_1", Requests(at_once(1)), &[always(0.44, "async_p0 sync spawn_blocking")]),
+    Scenario::new("map_100", Requests(at_once(100)), &[full(0.55, "async_p0 sync spawn_blocking")]),
+    Scenario::new("map_200", Requests(at_once(200)), &[measured(0.55, "async_p0 sync spawn_blocking")]),
+    Scenario::new("map_500", Requests(at_once(500)), &[measured(0.57, "async_p0 sync spawn_blocking")]),
+    Scenario::new("map_700", Requests(at_once(700)), &[full(0.7, "async_p0 sync spawn_blocking")]),
+    Scenario::new("map_1000", Requests(at_once(1_000)), &[measured(0.72, "async_p0 sync spawn_blocking")]),
+    Scenario::new("map_2000", Requests(at_once(2_000)), &[full(1.05, "async_p0 sync spawn_blocking")]),
+    Scenario::new("price_wake_socket", Price(prices::WAKE_SOCKET), &[always(0.25, "thread tokio tokio_current")]),
+    Scenario::new("price_timer_1ms", Price(prices::TIMER_1MS), &[always(0.25, "thread tokio thread_100 tokio_100")]),
+    Scenario::new("price_waiting_memory", Price(prices::WAITING_MEMORY), &[always(0.15, "thread task thread_connection task_connection")]),
 ];
 
-/// What serves `arm`.
-///
-/// # Errors
-/// If the table has no such arm.
 pub fn subject(arm: &str) -> anyhow::Result<Subject> {
     let found = ARMS.iter().find(|(name, _)| *name == arm);
     found.map(|(_, subject)| *subject).with_context(|| format!("nothing serves the arm {arm}"))
@@ -277,7 +257,7 @@ mod tests {
 
     #[test]
     fn every_arm_of_every_scenario_is_served() {
-        for scenario in SCENARIOS.iter().filter(|scenario| matches!(scenario.setting, Setting::Flight(_))) {
+        for scenario in SCENARIOS.iter().filter(|scenario| matches!(scenario.setting, Requests(_))) {
             let arms = [Profile::Quick, Profile::Full].into_iter().flat_map(|profile| scenario.arms_in(profile));
             for arm in arms.flat_map(|(arm, _)| arm.split('~')).filter(|arm| !arm.starts_with("original_")) {
                 subject(arm.split('@').next().unwrap()).unwrap();
@@ -288,7 +268,7 @@ mod tests {
     #[test]
     fn a_window_is_a_whole_number_of_delays() {
         for scenario in SCENARIOS {
-            if let Setting::Flight(Flight { delay_us: delay_us @ 1.., extent: Extent::Window { window, .. }, .. }) =
+            if let Requests(Flight { delay_us: delay_us @ 1.., extent: Extent::Window { window, .. }, .. }) =
                 scenario.setting
             {
                 assert_eq!(window.as_micros() % u128::from(delay_us), 0, "{}", scenario.name);
@@ -298,7 +278,7 @@ mod tests {
 
     #[test]
     fn the_ideal_of_a_pool_is_that_of_its_threads() {
-        let Setting::Flight(ways) = &case::find(SCENARIOS, "ways").unwrap().setting else { panic!("no requests") };
+        let Requests(ways) = &case::find(SCENARIOS, "ways").unwrap().setting else { panic!("no requests") };
         let ideal = |arm| ways.ideal_mb_per_s(subject(arm).unwrap(), 400_000);
         assert_eq!((ideal("sync"), ideal("pool")), (Some(1600.0), Some(320.0)));
     }

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 /// The word of the study by which it starts this as a server.
 pub const WORD: &str = "loopback";
-/// Written and read at once.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// Sends bytes to whoever connects, with a thread per connection, for as long as standard input is open.

@@ -18,12 +18,10 @@ use tokio::runtime::Runtime;
 use crate::cases::{self, Answer, Flight, Setting, Subject};
 use crate::{loopback, servers};
 
-/// Connections that share the streams.
 const CONNECTIONS: usize = 32;
 /// A server has dropped the streams that were cut off within this, whatever the load.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The study.
 pub struct FlightBatches;
 
 impl Study for FlightBatches {
@@ -36,14 +34,14 @@ impl Study for FlightBatches {
     fn prepare(setting: &Setting, seed: u64) -> Result<()> {
         // pyarrow runs in the scenarios without a delay, and its server takes a file.
         match setting {
-            Setting::Flight(flight) if flight.delay_us == 0 => servers::prepare(flight, seed),
+            Setting::Requests(flight) if flight.delay_us == 0 => servers::prepare(flight, seed),
             _ => Ok(()),
         }
     }
 
     fn observe(case: &TestCase<'_, Setting>) -> Result<Observation> {
         match case.setting {
-            Setting::Flight(flight) => observe(case, flight),
+            Setting::Requests(flight) => observe(case, flight),
             Setting::Price(arms) => price::observe_arm(arms, case.arm),
         }
     }
@@ -51,14 +49,14 @@ impl Study for FlightBatches {
     /// More of single requests that mostly send, which differ most from one to the next and are soon over.
     fn pairs(setting: &Setting, _: &str) -> usize {
         match setting {
-            Setting::Flight(Flight { requests: 1, delay_us: ..=1_000, rows: 10_000.., .. }) => 4,
+            Setting::Requests(Flight { requests: 1, delay_us: ..=1_000, rows: 10_000.., .. }) => 4,
             _ => 2,
         }
     }
 
     /// Each turn has streams of its own to a server that stays. Of a window counts what 100 MB took.
     fn turns<'a>(case: &'a TestCase<'_, Setting>) -> Result<Turns<'a>> {
-        let Setting::Flight(flight) = case.setting else { bail!("only requests run in duets") };
+        let Setting::Requests(flight) = case.setting else { bail!("only requests run in duets") };
         allocate_for(flight.answer);
         let server = servers::start(cases::subject(case.arm)?, flight, case.seed)?;
         let bench = Bench::new(case, flight, server.context("there is no such server on this machine")?)?;
@@ -88,7 +86,6 @@ impl Study for FlightBatches {
     }
 }
 
-/// A server and the load on it, once.
 fn observe(case: &TestCase<'_, Setting>, flight: &'static Flight) -> Result<Observation> {
     allocate_for(flight.answer);
     let subject = cases::subject(case.arm)?;
@@ -119,7 +116,6 @@ fn allocate_for(answer: Answer) {
     }
 }
 
-/// What the case sets.
 fn settings(setting: &Flight) -> Metrics {
     Metrics::from([
         ("requests_count", setting.requests as f64),
@@ -145,7 +141,6 @@ struct Bench {
     subject: Subject,
     table: Table,
     load: Load,
-    /// Fingerprint of the first batch.
     digest: String,
     connections: Connections,
     runtime: Runtime,
@@ -169,8 +164,7 @@ impl Bench {
         if answer == Answer::Reused {
             // The same once without a delay, as the original does.
             let ticket = Ticket { batch_generation_delay: 0.0, ..ticket };
-            let delivery = bench.runtime.block_on(Load { ticket, ..bench.load.clone() }.run(&bench.connections));
-            ensure!(delivery.failures.is_empty(), "the request before failed: {:?}", delivery.failures);
+            bench.load_before(&Load { ticket, ..bench.load.clone() })?;
         }
         Ok(bench)
     }
@@ -178,7 +172,10 @@ impl Bench {
     /// Has every stream bring a batch without delay: code, connections and memory are then ready on both sides.
     fn warm_up(&self) -> Result<()> {
         let ticket = Ticket { batch_generation_delay: 0.0, batches: Some(1), ..self.load.ticket };
-        let load = Load { ticket, extent: Extent::Whole, spread: Duration::ZERO, ..self.load.clone() };
+        self.load_before(&Load { ticket, extent: Extent::Whole, spread: Duration::ZERO, ..self.load.clone() })
+    }
+
+    fn load_before(&self, load: &Load) -> Result<()> {
         let delivery = self.runtime.block_on(load.run(&self.connections));
         ensure!(delivery.failures.is_empty(), "a request before failed: {:?}", delivery.failures);
         Ok(())
@@ -254,7 +251,6 @@ impl Bench {
         Ok(())
     }
 
-    /// Figures of the load.
     fn describe(&self, delivery: &Delivery, metrics: &mut Metrics) {
         let (setting, batch_bytes) = (self.setting, self.table.bytes());
         let rate = delivery.mb_per_s();
@@ -287,7 +283,6 @@ impl Bench {
     }
 }
 
-/// What the server used meanwhile.
 fn describe_server(table_kib: f64, before: &Process, after: &Process, mb_per_s: f64, metrics: &mut Metrics) {
     let spent = |time: fn(&Process) -> Option<f64>| time(after).zip(time(before)).map(|(after, before)| after - before);
     let (user_s, system_s) = (spent(|process| process.user_s), spent(|process| process.system_s));

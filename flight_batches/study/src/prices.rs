@@ -23,7 +23,7 @@ pub const WAKE_SOCKET: Table = &[
         let far = thread::spawn(move || echo(far));
         let observed = wakes(|trips| exchange(&near, trips));
         drop(near);
-        far.join().map_err(|_| anyhow!("the other side panicked"))??;
+        joined(far)??;
         observed
     }),
     ("tokio", || wakes_of_tasks(&multi_thread()?)),
@@ -41,66 +41,62 @@ pub const TIMER_1MS: Table = &[
 /// What each of many that wait takes in memory: for a message, for a byte from a connection.
 pub const WAITING_MEMORY: Table = &[
     ("thread", || {
-        let start = |number: u64, there: Arc<AtomicU64>| {
+        waiting(WAITERS, |number, there| {
             let (sender, receiver) = mpsc::sync_channel(1);
             let waiting = thread::Builder::new().spawn(move || {
                 there.fetch_add(1, Ordering::Relaxed);
                 receiver.recv()
             })?;
-            anyhow::Ok((number, sender, waiting))
-        };
-        waiting(WAITERS, start, |(number, sender, waiting)| {
-            sender.send(number)?;
-            Ok(waiting.join().map_err(|_| anyhow!("a thread panicked"))??)
+            Ok(move || {
+                sender.send(number)?;
+                Ok(joined(waiting)??)
+            })
         })
     }),
     ("task", || {
-        let runtime = multi_thread()?;
-        let start = |number: u64, there: Arc<AtomicU64>| {
+        let runtime = &multi_thread()?;
+        waiting(WAITERS, |number, there| {
             let (sender, receiver) = oneshot::channel();
             let waiting = runtime.spawn(async move {
                 there.fetch_add(1, Ordering::Relaxed);
                 receiver.await
             });
-            anyhow::Ok((number, sender, waiting))
-        };
-        waiting(WAITERS, start, |(number, sender, waiting)| {
-            sender.send(number).map_err(|_| anyhow!("a task has left"))?;
-            Ok(runtime.block_on(waiting)??)
+            Ok(move || {
+                sender.send(number).map_err(|_| anyhow!("a task has left"))?;
+                Ok(runtime.block_on(waiting)??)
+            })
         })
     }),
     ("thread_connection", || {
         let mut connections = connections()?;
-        let start = |number: u64, there: Arc<AtomicU64>| {
-            let (near, mut far) = connections.pop().context("too few connections")?;
+        waiting(CONNECTIONS, |number, there| {
+            let (mut near, mut far) = connections.pop().context("too few connections")?;
             let waiting = thread::Builder::new().spawn(move || {
                 there.fetch_add(1, Ordering::Relaxed);
                 let mut bytes = [0; 8];
                 far.read_exact(&mut bytes).map(|()| u64::from_le_bytes(bytes))
             })?;
-            anyhow::Ok((number, near, waiting))
-        };
-        waiting(CONNECTIONS, start, |(number, mut near, waiting)| {
-            near.write_all(&number.to_le_bytes())?;
-            Ok(waiting.join().map_err(|_| anyhow!("a thread panicked"))??)
+            Ok(move || {
+                near.write_all(&number.to_le_bytes())?;
+                Ok(joined(waiting)??)
+            })
         })
     }),
     ("task_connection", || {
         let mut connections = connections()?;
-        let runtime = multi_thread()?;
+        let runtime = &multi_thread()?;
         let _entered = runtime.enter();
-        let start = |number: u64, there: Arc<AtomicU64>| {
-            let (near, far) = connections.pop().context("too few connections")?;
+        waiting(CONNECTIONS, |number, there| {
+            let (mut near, far) = connections.pop().context("too few connections")?;
             let mut far = polled(far)?;
             let waiting = tokio::spawn(async move {
                 there.fetch_add(1, Ordering::Relaxed);
                 far.read_u64_le().await
             });
-            anyhow::Ok((number, near, waiting))
-        };
-        waiting(CONNECTIONS, start, |(number, mut near, waiting)| {
-            near.write_all(&number.to_le_bytes())?;
-            Ok(runtime.block_on(waiting)??)
+            Ok(move || {
+                near.write_all(&number.to_le_bytes())?;
+                Ok(runtime.block_on(waiting)??)
+            })
         })
     }),
 ];
@@ -115,10 +111,11 @@ const SETTLE: Duration = Duration::from_millis(20);
 const SLEEP: Duration = Duration::from_millis(1);
 /// Sleepers have started within this.
 const WARM_UP: Duration = Duration::from_millis(20);
-/// How long they sleep over and over.
 const SLEEPING: Duration = Duration::from_millis(200);
-/// Fewer sleeps have no 99th percentile.
-const ENOUGH: usize = 1000;
+
+fn joined<T>(thread: thread::JoinHandle<T>) -> Result<T> {
+    thread.join().map_err(|_| anyhow!("a thread panicked"))
+}
 
 fn multi_thread() -> io::Result<Runtime> {
     Builder::new_multi_thread().enable_all().build()
@@ -149,7 +146,6 @@ fn wakes(mut exchange: impl FnMut(u64) -> Result<()>) -> Result<Observation> {
     price::observe_by(2, |ways| exchange(ways / 2))
 }
 
-/// What the other side answers.
 fn answer([byte]: [u8; 1]) -> [u8; 1] {
     [byte.wrapping_add(1)]
 }
@@ -180,7 +176,6 @@ fn exchange(mut socket: &TcpStream, trips: u64) -> Result<()> {
     Ok(())
 }
 
-/// The same by two tasks.
 fn wakes_of_tasks(runtime: &Runtime) -> Result<Observation> {
     let (near, far) = connection()?;
     let _entered = runtime.enter();
@@ -228,11 +223,8 @@ fn lateness_of_threads(sleepers: usize) -> Result<Observation> {
     let sleeping = (0..sleepers).map(|_| thread::Builder::new().spawn(sleep)).collect::<io::Result<Vec<_>>>()?;
     thread::sleep(start.saturating_duration_since(Instant::now()));
     let span = Span::start();
-    let mut late = Vec::new();
-    for sleeper in sleeping {
-        late.extend(sleeper.join().map_err(|_| anyhow!("a sleeper panicked"))?);
-    }
-    lateness(span, late)
+    let late = sleeping.into_iter().map(joined).collect::<Result<Vec<_>>>()?;
+    lateness(span, &late.concat())
 }
 
 fn lateness_of_tasks(sleepers: usize) -> Result<Observation> {
@@ -255,31 +247,26 @@ fn lateness_of_tasks(sleepers: usize) -> Result<Observation> {
         for sleeper in sleeping {
             late.extend(sleeper.await?);
         }
-        lateness(span, late)
+        lateness(span, &late)
     })
 }
 
 /// What sleeps within `span` came to, which ended so late.
-fn lateness(span: Span, mut late: Vec<Duration>) -> Result<Observation> {
+fn lateness(span: Span, late: &[Duration]) -> Result<Observation> {
     let mut metrics = span.end().metrics();
     ensure!(!late.is_empty(), "nobody slept");
     let count = late.len() as f64;
     metrics.put("handoff_ns", late.iter().sum::<Duration>().as_secs_f64() * 1e9 / count);
     metrics.put("handoff_cpu_ns", metrics.get("cpu_s").map(|seconds| seconds * 1e9 / count));
     metrics.put("handoffs_count", count);
-    if late.len() >= ENOUGH {
-        let rank = late.len() * 99 / 100;
-        metrics.put("late_p99_us", late.select_nth_unstable(rank).1.as_secs_f64() * 1e6);
-    }
     Ok(Observation::new("", metrics))
 }
 
-/// What each of so many waiters takes in memory. `start` starts one, which says that it is there before it waits; `end` sends it its number and returns
-/// its answer.
-fn waiting<W>(
+/// What each of so many waiters takes in memory. `start` starts one, which says that it is there before it waits; what it returns sends it its number and
+/// returns its answer.
+fn waiting<E: FnOnce() -> Result<u64>>(
     waiters: u64,
-    mut start: impl FnMut(u64, Arc<AtomicU64>) -> Result<W>,
-    mut end: impl FnMut(W) -> Result<u64>,
+    mut start: impl FnMut(u64, Arc<AtomicU64>) -> Result<E>,
 ) -> Result<Observation> {
     let there = Arc::new(AtomicU64::new(0));
     // Reading takes memory the first time.
@@ -298,8 +285,8 @@ fn waiting<W>(
     let taken = resident_bytes().zip(before).map(|(after, before)| after - before);
     metrics.put("waiting_bytes", taken.map(|bytes| bytes / waiters as f64));
     metrics.put("waiters_count", waiters as f64);
-    for (number, waiter) in (0..).zip(started) {
-        let answer = end(waiter)?;
+    for (number, end) in (0..).zip(started) {
+        let answer = end()?;
         ensure!(answer == number, "wrong answer: {answer}, expected {number}");
     }
     Ok(Observation::new("", metrics))
@@ -315,33 +302,22 @@ fn resident_bytes() -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{SCENARIOS, Setting};
 
     #[test]
-    fn every_arm_of_a_price_is_there() {
-        let table = |setting: &Setting| if let Setting::Price(table) = setting { Some(*table) } else { None };
-        assert_eq!(price::missing_arms(SCENARIOS, table), Vec::<String>::new());
-    }
-
-    #[test]
-    fn lateness_is_the_mean_of_the_sleeps_and_a_percentile_only_of_many() {
-        let observed = |late: Vec<u64>| {
-            lateness(Span::start(), late.into_iter().map(Duration::from_micros).collect()).unwrap().metrics
-        };
-        let few = observed(vec![10, 30]);
-        assert_eq!((few.get("handoff_ns"), few.get("late_p99_us")), (Some(20_000.0), None));
-        let many = observed((0..1000).rev().collect());
-        assert_eq!((many.get("handoffs_count"), many.get("late_p99_us")), (Some(1000.0), Some(990.0)));
+    fn lateness_is_the_mean_of_the_sleeps() {
+        let metrics = lateness(Span::start(), &[10, 30].map(Duration::from_micros)).unwrap().metrics;
+        assert_eq!((metrics.get("handoff_ns"), metrics.get("handoffs_count")), (Some(20_000.0), Some(2.0)));
     }
 
     #[test]
     fn what_waits_takes_the_memory_that_it_touches() {
         const BLOCK: usize = 1 << 16;
-        let start = |number: u64, there: Arc<AtomicU64>| {
+        let observed = waiting(1000, |number, there| {
             there.fetch_add(1, Ordering::Relaxed);
-            anyhow::Ok((number, std::hint::black_box(vec![1_u8; BLOCK])))
-        };
-        let metrics = waiting(1000, start, |(number, _)| Ok(number)).unwrap().metrics;
+            let block = std::hint::black_box(vec![1_u8; BLOCK]);
+            Ok(move || Ok(number + block.len() as u64 - BLOCK as u64))
+        });
+        let metrics = observed.unwrap().metrics;
         if let Some(bytes) = metrics.get("waiting_bytes") {
             assert!(bytes > 0.9 * BLOCK as f64, "{bytes}");
         }
@@ -349,11 +325,11 @@ mod tests {
 
     #[test]
     fn a_waiter_that_answers_for_another_is_an_error() {
-        let start = |number: u64, there: Arc<AtomicU64>| {
+        let observed = waiting(2, |_, there| {
             there.fetch_add(1, Ordering::Relaxed);
-            anyhow::Ok(number)
-        };
-        let error = waiting(2, start, |_| Ok(0)).unwrap_err().to_string();
+            Ok(|| Ok(0))
+        });
+        let error = observed.unwrap_err().to_string();
         assert_eq!(error, "wrong answer: 0, expected 1");
     }
 

@@ -38,7 +38,6 @@ fn pyarrow(file: &Path) -> Result<Option<Server>> {
     Ok(Some(Server::start(python, words)?))
 }
 
-/// The table that pyarrow serves.
 fn table_file(setting: &Flight, seed: u64) -> PathBuf {
     data::folder("flight_batches").join(format!("table_{}_{seed}.arrow", setting.table_rows))
 }

@@ -12,14 +12,11 @@ use Grows::{Never, ToCores, ToThreads, WithCores};
 use crate::job::{COLLECT, VECTOR, Work};
 use crate::prices;
 
-/// What a scenario sets.
 #[derive(Debug, Clone, Copy)]
 pub enum Setting {
-    /// Tasks in this process.
     Tasks(Tasks),
     /// A program of its own that runs published tasks on one thread, through cargo or directly.
     Program,
-    /// What a handoff costs.
     Price(Table),
 }
 
@@ -28,7 +25,6 @@ pub enum Setting {
 pub struct Tasks {
     /// How many at once, on two cores.
     pub count: usize,
-    /// What more cores make of that.
     pub grows: Grows,
     /// Roots that each finds.
     pub len: usize,
@@ -38,7 +34,6 @@ pub struct Tasks {
     pub work: Work,
     /// Whether a root is counted in cycles.
     pub clock: bool,
-    /// Whether the work of one task is timed alone, too.
     pub alone: bool,
 }
 
@@ -59,10 +54,10 @@ impl Tasks {
     /// Those of so many cores.
     pub fn on(self, cores: usize) -> Tasks {
         let count = match self.grows {
-            Grows::Never => self.count,
-            Grows::ToCores => self.count.next_multiple_of(cores),
-            Grows::ToThreads => self.count.next_multiple_of(over(cores)),
-            Grows::WithCores => (self.count * cores).div_ceil(2).min(MOST_TASKS).max(self.count),
+            Never => self.count,
+            ToCores => self.count.next_multiple_of(cores),
+            ToThreads => self.count.next_multiple_of(over(cores)),
+            WithCores => (self.count * cores).div_ceil(2).min(MOST_TASKS).max(self.count),
         };
         Tasks { count, ..self }
     }
@@ -76,7 +71,6 @@ impl Tasks {
 /// Tasks of a runtime that are there at once take some 200 bytes each.
 const MOST_TASKS: usize = 1_000_000;
 
-/// Who runs tasks, what they do, on how many threads.
 pub type Arm = (Executor, Work, NonZero<usize>);
 
 /// What an arm's name begins with: the published executors, and on the published threads another work, which are controls.
@@ -92,13 +86,12 @@ const METHODS: &[(&str, Executor, Work)] = &[
     ("huge_pages", Executor::SysThread, Work::HugePages),
     ("mimalloc", Executor::SysThread, Work::Mimalloc),
 ];
-/// How many threads on so many cores.
-type Threads = fn(usize) -> usize;
 /// As oversubscribed as the published ten were on six cores of two hardware threads each, five for three cores.
 const fn over(cores: usize) -> usize {
     (cores * 5).div_ceil(3)
 }
 /// What it ends in, and how many threads that is on so many cores: one, one per core, the published 4 and 10, and more than cores.
+type Threads = fn(usize) -> usize;
 const THREADS: &[(&str, Threads)] =
     &[("_1", |_| 1), ("_cores", |cores| cores), ("_4", |_| 4), ("_10", |_| 10), ("_over", over)];
 /// Arms on one thread that are no such combination: the published async function, and kernels.
@@ -122,59 +115,32 @@ pub fn arm(tasks: &Tasks, arm: &str, cores: usize) -> Option<Arm> {
     Some((executor, work, NonZero::new(threads)?))
 }
 
-/// As many published tasks on every machine.
-const fn tasks(count: usize) -> Setting {
-    parts(count, 1, Grows::Never)
-}
+const PUBLISHED: Tasks =
+    Tasks { count: 200, grows: Never, len: PUBLISHED_LEN, rounds: 1, work: COLLECT, clock: false, alone: false };
 
-/// As many published tasks as are there for quick figures, on two cores.
-const fn few(count: usize, grows: Grows) -> Setting {
-    parts(count, 1, grows)
+/// Published tasks, so many on two cores.
+const fn tasks(count: usize, grows: Grows) -> Setting {
+    Setting::Tasks(Tasks { count, grows, ..PUBLISHED })
 }
 
 /// A part of the published roots each, for duets, which tell more by many short turns than by few long ones: half of them, of which starting threads or
 /// a runtime takes less than a hundredth. In a debug build, whose roots take longer, a tenth is enough.
 const fn parts(count: usize, part: usize, grows: Grows) -> Setting {
-    Setting::Tasks(Tasks {
-        count,
-        grows,
-        len: PUBLISHED_LEN / part,
-        rounds: 1,
-        work: COLLECT,
-        clock: false,
-        alone: false,
-    })
+    Setting::Tasks(Tasks { count, grows, len: PUBLISHED_LEN / part, ..PUBLISHED })
 }
 
-/// What is counted in cycles.
 const fn cycles(count: usize) -> Setting {
-    Setting::Tasks(Tasks {
-        count,
-        grows: Grows::Never,
-        len: PUBLISHED_LEN,
-        rounds: 1,
-        work: VECTOR,
-        clock: true,
-        alone: false,
-    })
+    Setting::Tasks(Tasks { count, work: VECTOR, clock: true, ..PUBLISHED })
 }
 
 /// Tasks that do nothing, in rounds: with all of them at once, most of the time would be page faults of their memory.
 const fn null(count: usize) -> Setting {
-    Setting::Tasks(Tasks {
-        count,
-        grows: Grows::Never,
-        len: 0,
-        rounds: 10,
-        work: Work::Plain(Plain::Null),
-        clock: false,
-        alone: false,
-    })
+    Setting::Tasks(Tasks { count, len: 0, rounds: 10, work: Work::Plain(Plain::Null), ..PUBLISHED })
 }
 
 /// The same roots in tasks of a size. Of more cores each has as many: starting their threads would be most of a shorter run.
 const fn map(count: usize, len: usize) -> Setting {
-    Setting::Tasks(Tasks { count, grows: Grows::WithCores, len, rounds: 1, work: VECTOR, clock: false, alone: true })
+    Setting::Tasks(Tasks { count, grows: WithCores, len, work: VECTOR, alone: true, ..PUBLISHED })
 }
 
 // Arms that take as long: on one thread, on several, controls, executors.
@@ -203,26 +169,26 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     ]),
     Scenario::built("dev", "dev_part_1", parts(1, 10, Never), &[always(0.63, ALONE)]),
     Scenario::built("dev", "dev_part_4", parts(4, 10, WithCores), &[always(1.3, "tokio_cores~sys_thread_cores")]),
-    Scenario::new("n_2", few(2, ToCores), &[
+    Scenario::new("n_2", tasks(2, ToCores), &[
         smoke(0.18, ONE_CONTROLLED), smoke(0.1, MORE),
         smoke(0.07, LIGHT_ONE), smoke(0.04, LIGHT_CORES), smoke(0.054, HEAVY_ONE), smoke(0.032, HEAVY_CORES),
     ]),
-    Scenario::new("n_8", few(8, ToThreads), &[
+    Scenario::new("n_8", tasks(8, ToThreads), &[
         quick(0.59, ONE_CONTROLLED), quick(0.32, MORE),
         quick(0.24, LIGHT_ONE), quick(0.13, LIGHT_CORES), quick(0.25, HEAVY_ONE), quick(0.15, HEAVY_CORES),
     ]),
     // Of few tasks one thread ends a task later than the other.
-    Scenario::new("n_24", few(24, ToCores), &[
+    Scenario::new("n_24", tasks(24, ToCores), &[
         quick(1.75, "sys_thread_1 sys_thread_1@aa"), quick(0.94, "sys_thread_cores"),
         quick(0.7, "sum_1"), quick(0.43, "reuse_large_1"), quick(0.37, "sum_cores reuse_large_cores"),
     ]),
-    Scenario::new("n_200", tasks(200), &[
+    Scenario::new("n_200", tasks(200, Never), &[
         full(17.0, ONE_CONTROLLED), full(8.5, MORE),
         full(5.7, LIGHT_ONE), full(2.9, LIGHT_CORES), full(4.4, HEAVY_ONE), full(2.2, HEAVY_CORES),
     ]),
-    Scenario::new("n_1000", tasks(1000), &[full(85.0, ONE), full(43.0, MORE)]),
+    Scenario::new("n_1000", tasks(1000, Never), &[full(85.0, ONE), full(43.0, MORE)]),
     // What a table of 200 such tasks shows in full is not worth a user's time with two.
-    Scenario::built("dev", "dev_2", few(2, ToCores), &[
+    Scenario::built("dev", "dev_2", tasks(2, ToCores), &[
         smoke_quick(0.82, "sys_thread_1 sys_thread_1@aa async_await"), smoke_quick(0.44, "sys_thread_cores tokio_cores"),
         smoke_quick(0.59, "sum_1"), smoke_quick(0.35, "sum_cores"),
         smoke(0.8, "sys_thread_1@slow tokio_1"), smoke(0.45, "sys_thread_4 tokio_4 sys_thread_10 tokio_10 sys_thread_over tokio_over"),
@@ -230,11 +196,11 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         smoke(0.7, "reuse_small_1 reuse_large_1 kept_1 huge_pages_1 mimalloc_1"),
         smoke(0.7, "reuse_small_cores reuse_large_cores kept_cores huge_pages_cores mimalloc_cores"),
     ]),
-    Scenario::built("dev", "dev_200", tasks(200), &[
+    Scenario::built("dev", "dev_200", tasks(200, Never), &[
         full(84.0, ONE_CONTROLLED), full(42.0, MORE),
         full(12.0, LIGHT_ONE), full(6.0, LIGHT_CORES), full(60.0, HEAVY_ONE), full(30.0, HEAVY_CORES),
     ]),
-    Scenario::built("dev", "dev_1000", tasks(1000), &[
+    Scenario::built("dev", "dev_1000", tasks(1000, Never), &[
         full(420.0, ONE), full(210.0, MORE), originals(210.0, "sys_thread_10 tokio_10 original_sys_thread original_tokio"),
     ]),
     Scenario::new("best_200", cycles(200), &[always(0.76, "rayon static_split tokio_inside")]),

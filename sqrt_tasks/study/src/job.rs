@@ -9,7 +9,6 @@ use study_kit::usage::keep_blocks;
 
 use crate::memory;
 
-/// What a task does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// A work of the crate.
@@ -28,9 +27,7 @@ pub enum Work {
     Mimalloc,
 }
 
-/// The published work.
 pub const COLLECT: Work = Work::Plain(work::Work::Collect);
-/// What an expert would do.
 pub const VECTOR: Work = Work::Plain(work::Work::Vector);
 
 /// Elements of the small block: 256 KiB.
@@ -80,10 +77,8 @@ impl Job {
         }
     }
 
-    /// Whether every task returned what it had to.
-    ///
     /// # Errors
-    /// Names the first that did not.
+    /// If a task did not return what it had to; names the first.
     pub fn check(&self, results: &[f64]) -> Result<(), TaskError> {
         match self.work {
             Work::Plain(work) => work.check(self.len, results),

@@ -106,22 +106,10 @@ fn multi_thread() -> Result<Runtime> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{SCENARIOS, Setting};
-
-    #[test]
-    fn every_arm_of_a_price_is_there() {
-        let table = |setting: &Setting| if let Setting::Price(table) = setting { Some(*table) } else { None };
-        assert_eq!(price::missing_arms(SCENARIOS, table), Vec::<String>::new());
-    }
 
     #[test]
     fn a_unit_that_is_lost_is_an_error() {
         let error = units(64, |count| Ok((1..count).map(work).sum())).unwrap_err().to_string();
         assert!(error.starts_with("wrong answer: "), "{error}");
-    }
-
-    #[test]
-    fn every_unit_of_a_round_is_started_once() {
-        assert_eq!(in_rounds(64, 128, in_scope::<64>), 128 * 129 / 2);
     }
 }

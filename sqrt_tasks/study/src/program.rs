@@ -5,7 +5,6 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-/// The micro-crate, whose program it is.
 const CRATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// Starts the crate's program through cargo, or directly, and waits for it.

@@ -16,7 +16,6 @@ use crate::program;
 /// A task alone is timed for so long.
 const ALONE: Duration = Duration::from_millis(5);
 
-/// The study.
 pub struct SqrtTasks;
 
 impl Study for SqrtTasks {
@@ -83,7 +82,6 @@ impl Bench {
         Ok(Bench { tasks, executor, threads, cores, job: Job::new(work, tasks.len, threads.get().min(tasks.count)) })
     }
 
-    /// Runs all tasks once and returns their checksums, in the order of the tasks.
     fn run(&self) -> Result<Vec<f64>, TaskError> {
         let job = self.job.clone();
         self.executor.run(self.threads, self.tasks.count, move |task| job.run(task))
@@ -121,8 +119,7 @@ impl Bench {
         ]);
         // The map has its x from this arm.
         if alone && self.executor == Executor::StaticSplit {
-            let begin = Instant::now();
-            metrics.put("task_alone_us", self.alone_s(|| begin.elapsed())? * 1e6);
+            metrics.put("task_alone_us", self.alone_s()? * 1e6);
         }
         metrics.put("smt_thread_s", (cores < hardware_threads).then_some(work_s * self.tasks.keep_busy(threads)));
         metrics.put("root_cpu_ns", metrics.get("cpu_s").map(|cpu_s| cpu_s * 1e9 / roots.max(1.0)));
@@ -137,13 +134,13 @@ impl Bench {
         Ok(Observation::new(self.digest(), metrics))
     }
 
-    /// What the work of one task takes on this thread while nothing else runs, in seconds by `now`: of so many in a row that they last.
-    fn alone_s(&self, now: impl Fn() -> Duration) -> Result<f64> {
+    /// What the work of one task takes on this thread while nothing else runs, in seconds: of so many in a row that they last.
+    fn alone_s(&self) -> Result<f64> {
         let mut count = 1;
         loop {
-            let begin = now();
+            let begin = Instant::now();
             let results: Vec<f64> = (0..count).map(|_| self.job.run(0)).collect();
-            let took = now().saturating_sub(begin);
+            let took = begin.elapsed();
             self.job.check(&results)?;
             if took >= ALONE {
                 return Ok(took.as_secs_f64() / f64::from(count));
@@ -152,7 +149,6 @@ impl Bench {
         }
     }
 
-    /// Every task is there and returned what it had to.
     fn verify(&self, results: &[f64]) -> Result<()> {
         let (found, asked) = (results.len(), self.tasks.count);
         ensure!(found == asked, "wrong answer: {found} results of {asked} tasks");

@@ -33,6 +33,13 @@ fn a_run_records_what_the_contract_asks_for() {
 }
 
 #[test]
+fn a_task_of_the_map_is_timed_alone_once() {
+    let alone = |arm: &str| record(&format!("run --scenario map_10k --arm {arm}"))["metrics"]["task_alone_us"].as_f64();
+    assert!(alone("static_split").is_some_and(|duration| duration > 0.0));
+    assert_eq!(alone("rayon"), None);
+}
+
+#[test]
 fn a_duet_records_its_pairs() {
     let record = record("run --scenario half_1 --arm sys_thread_1 --versus sys_thread_1@aa --block 1");
     assert_eq!((&record["arm"], &record["versus"]), (&"sys_thread_1".into(), &"sys_thread_1@aa".into()));
