@@ -38,7 +38,7 @@ fn head(studies: &[StudyView]) -> String {
     format!(
         "# Async or not: five published comparisons, measured again\n\n{contents}\
          *As published* is the authors' set-up with its flaws, *fair* is equal work on equal resources. A figure is the range over hosts. \
-         Beneath it stands the [verdict](docs/METHODOLOGY.md#verdicts) with the hosts that decide it; a host that it does not count was not asked. \
+         Beneath it stands the [verdict](docs/METHODOLOGY.md#verdicts) with the hosts that decide it; hosts that leave it *unclear* are counted apart, other hosts were not asked. \
          *Here* is the newest host's figure with its confidence interval, the fair one if there is one. *Outside* marks a published figure outside of the range. \
          Read on: [how we measure](docs/METHODOLOGY.md), [controls](docs/evidence/TRUST.md), [machines](docs/evidence/MACHINES.md).\n"
     )
