@@ -12,6 +12,12 @@ pub fn unit_of(metric: &str) -> &'static str {
     UNITS.into_iter().find(is_of).unwrap_or("")
 }
 
+/// Whether the name of a metric says more than a unit, and ends in it.
+pub fn ends_in_unit(metric: &str) -> bool {
+    let unit = unit_of(metric);
+    !unit.is_empty() && (unit != metric || unit == "mb_per_s")
+}
+
 /// `text` with a capital at its beginning.
 pub fn capitalized(text: &str) -> String {
     let mut letters = text.chars();

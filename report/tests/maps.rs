@@ -165,7 +165,7 @@ fn the_blocks_of_a_map_are_planned_and_come_first_where_readme_shows_them() {
 #[test]
 fn a_crossing_that_the_blocks_leave_open_is_said_by_its_interval() {
     // The dearest handoff is 11 and 1,001 times the cheapest, whose 4 ms are 5 % of 80 ms.
-    for (spread, said) in [(2.0, "- From 80 to 880 ms on a trip"), (200.0, "- From at least 80 ms on a trip")] {
+    for (spread, said) in [(2.0, "- From 80 to 880 ms on a trip"), (200.0, "- From 80 ms to more than 1 s on a trip")] {
         let dearer = |run: &PlannedRun| match (costs(run, 1.0), costs(run, 0.0), run.case.arm.as_str()) {
             (Outcome::Took(..), Outcome::Took(call, memory), "task") if run.case.scenario.starts_with("map_") => {
                 Outcome::Took(call + 0.004 * (1.0 + spread * run.block as f64), memory)

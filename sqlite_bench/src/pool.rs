@@ -15,11 +15,11 @@
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use flume::Sender;
+use flume::{Receiver, Sender};
+use futures_channel::oneshot;
 use rusqlite::Connection;
-use tokio::sync::{oneshot, watch};
 
 mod ask;
 mod connect;
@@ -50,10 +50,12 @@ pub struct Pool {
 
 struct Inner {
     shared: Arc<Shared>,
-    /// Gone when the pool is closed.
-    open: RwLock<Option<Threads>>,
-    /// How closing went, once all threads have ended.
-    outcome: watch::Sender<Option<Result<(), Error>>>,
+    /// Gone when the pool is closed; the sender when its threads have ended.
+    open: RwLock<Option<(Threads, Sender<()>)>>,
+    /// How closing went.
+    outcome: Arc<OnceLock<Result<(), Error>>>,
+    /// Disconnected when all threads have ended.
+    ended: Receiver<()>,
 }
 
 impl std::fmt::Debug for Pool {
@@ -80,8 +82,10 @@ impl Pool {
     /// As [`Pool::open`], for threads that may be blocked.
     pub fn open_blocking(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
         let shared = Arc::new(Shared::new(options.clone()));
-        let open = RwLock::new(Some(Threads::start(path.as_ref(), &shared)?));
-        Ok(Pool { inner: Arc::new(Inner { shared, open, outcome: watch::Sender::new(None) }) })
+        let threads = Threads::start(path.as_ref(), &shared)?;
+        let (end, ended) = flume::bounded(0);
+        let open = RwLock::new(Some((threads, end)));
+        Ok(Pool { inner: Arc::new(Inner { shared, open, outcome: Arc::default(), ended }) })
     }
 
     /// Runs `work` on a reading thread. It sees everything that was committed before, and nothing else.
@@ -155,7 +159,7 @@ impl Pool {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let open = self.inner.open.read().unwrap_or_else(PoisonError::into_inner);
-        let waiting = |threads: &Threads| (threads.reads.len(), threads.writes().map_or(0, Sender::len));
+        let waiting = |(threads, _): &(Threads, _)| (threads.reads.len(), threads.writes().map_or(0, Sender::len));
         let (waiting_reads, waiting_writes) = open.as_ref().map(waiting).unwrap_or_default();
         Stats { waiting_reads, waiting_writes, ..self.inner.shared.stats() }
     }
@@ -168,12 +172,11 @@ impl Pool {
     pub async fn close(self) -> Result<(), Error> {
         self.inner.shared.closes.store(true, Ordering::Relaxed);
         self.inner.close();
-        if guard::is_inside(&self.inner.shared) {
-            return Ok(());
+        if !guard::is_inside(&self.inner.shared) {
+            // Nothing is ever sent: this waits for the other end to go.
+            let _ = self.inner.ended.recv_async().await;
         }
-        let mut outcome = self.inner.outcome.subscribe();
-        let known = outcome.wait_for(Option::is_some).await;
-        known.ok().and_then(|outcome| outcome.clone()).unwrap_or(Ok(()))
+        self.inner.outcome.get().cloned().unwrap_or(Ok(()))
     }
 
     /// As [`Pool::close`], for threads that may be blocked.
@@ -202,16 +205,20 @@ impl Inner {
             return Err(Error::Nested);
         }
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
-        open.as_ref().ok_or(Error::Closed).and_then(pick).cloned()
+        open.as_ref().ok_or(Error::Closed).and_then(|(threads, _)| pick(threads)).cloned()
     }
 
     /// Begins to close the pool, on a thread of its own, because jobs may take their time.
     fn close(&self) {
-        let Some(threads) = self.open.write().unwrap_or_else(PoisonError::into_inner).take() else { return };
-        let outcome = self.outcome.clone();
-        if let Err(error) = spawn("sqlite-close", move || outcome.send_replace(Some(threads.finish()))) {
+        let Some((threads, end)) = self.open.write().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        let outcome = Arc::clone(&self.outcome);
+        let closing = spawn("sqlite-close", move || {
+            let _ = outcome.set(threads.finish());
+            drop(end);
+        });
+        if let Err(error) = closing {
             // Nobody can ask any more: the threads end by themselves.
-            self.outcome.send_replace(Some(Err(error)));
+            let _ = self.outcome.set(Err(error));
         }
     }
 }

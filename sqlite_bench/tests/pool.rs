@@ -92,6 +92,27 @@ fn reads_go_on_while_a_write_holds_the_database_and_see_what_was_before_it() {
     assert_eq!(pool.read_blocking(count).unwrap(), 2, "a read after the answer sees the write");
 }
 
+/// A blocked task never gets its budget back, which tokio's own channels would ask for.
+#[test]
+fn blocking_calls_in_a_task_are_answered_however_many_there_are() {
+    use tokio::runtime::Builder;
+    for runtime in [Builder::new_current_thread().build(), Builder::new_multi_thread().worker_threads(1).build()] {
+        let (_folder, pool) = opened(&options());
+        let (ended, end) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            runtime.unwrap().block_on(async move {
+                for id in 0..300 {
+                    pool.write_blocking(insert(id)).unwrap();
+                }
+                let count = pool.read_blocking(count).unwrap();
+                pool.close_blocking().unwrap();
+                ended.send(count).unwrap();
+            });
+        });
+        assert_eq!(end.recv_timeout(Duration::from_mins(1)), Ok(300));
+    }
+}
+
 #[tokio::test]
 async fn a_full_queue_refuses_who_cannot_wait_and_holds_up_who_can() {
     let (_folder, pool) = opened(&options().queue(NonZero::new(2).unwrap()));

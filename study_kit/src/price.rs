@@ -92,6 +92,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_comes_in_steps_is_asked_for_and_counted_in_steps() {
+        let observation = observe_by(64, |count| {
+            assert_eq!(count % 64, 0);
+            thread::sleep(Duration::from_millis(count / 64));
+            Ok(())
+        });
+        let counted = observation.unwrap().metrics.get("handoffs_count").unwrap();
+        assert!(counted % 64.0 < 0.5, "{counted}");
+        assert!(observe(|_| anyhow::bail!("the channel is closed")).is_err());
+    }
+
+    #[test]
     fn a_handoff_of_a_millisecond_is_no_shorter_and_all_are_counted() {
         let mut made = 0;
         let observation = observe(|count| {

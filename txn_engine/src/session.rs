@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
@@ -30,12 +30,11 @@ pub struct Session {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Dump<'a> {
+struct Dump<T> {
     format: String,
     version: u32,
     sha256: String,
-    #[serde(borrow)]
-    session: &'a RawValue,
+    session: T,
 }
 
 impl Session {
@@ -61,10 +60,10 @@ impl Session {
             discard();
             Error::WriteDump { path: dir.to_owned(), source }
         };
-        self.write(&draft).map_err(failed)?;
-        fs::rename(&draft, dir.join(FILE)).or_else(|source| match fs::metadata(&draft) {
+        let written = self.write(&draft).map_err(failed)?;
+        fs::rename(&draft, dir.join(FILE)).or_else(|source| match fs::metadata(dir.join(FILE)) {
             // A file system over a network may rename and report a failure.
-            Err(error) if error.kind() == NotFound => Ok(()),
+            Ok(stands) if identity(&stands) == identity(&written) => Ok(()),
             _ => Err(failed(source)),
         })?;
         let not_synced = |source| Error::SyncDump { path: dir.to_owned(), source };
@@ -78,13 +77,17 @@ impl Session {
         }
     }
 
-    fn write(&self, draft: &Path) -> io::Result<()> {
-        let session = to_raw_value(self)?;
-        let sha256 = sha256(&session);
-        let dump = Dump { format: FORMAT.to_owned(), version: VERSION, sha256, session: &session };
+    /// Writes it, first into the hash: all of it as text may be more than there is memory for.
+    fn write(&self, draft: &Path) -> io::Result<Metadata> {
+        let mut hashed = Hashed(Sha256::new());
+        serde_json::to_writer(&mut hashed, self)?;
+        let sha256 = hex::encode(hashed.0.finalize());
+        let dump = Dump { format: FORMAT.to_owned(), version: VERSION, sha256, session: self };
         let mut out = BufWriter::new(File::create_new(draft)?);
         serde_json::to_writer(&mut out, &dump)?;
-        out.into_inner()?.sync_all()
+        let file = out.into_inner()?;
+        file.sync_all()?;
+        file.metadata()
     }
 
     /// Reads the session that stands in the folder `dir`, whoever has claimed it.
@@ -93,13 +96,14 @@ impl Session {
         let text = fs::read(&path).map_err(|source| Error::ReadDump { path: path.clone(), source })?;
         let refused = |reason| Error::RefusedDump { path: path.clone(), reason };
         let damaged = |error| refused(format!("it is damaged, or of another program or version ({error})"));
-        let Dump { format, version, sha256: written, session } = serde_json::from_slice(&text).map_err(damaged)?;
+        let Dump::<&RawValue> { format, version, sha256: written, session } =
+            serde_json::from_slice(&text).map_err(damaged)?;
         if (format.as_str(), version) != (FORMAT, VERSION) {
             return Err(refused(format!(
                 "it is of '{format}', version {version}: this program reads version {VERSION}"
             )));
         }
-        if sha256(session) != written {
+        if hex::encode(Sha256::digest(session.get())) != written {
             return Err(refused("it was changed after it was written (its SHA-256 differs)".to_owned()));
         }
         let session: Session = serde_json::from_str(session.get()).map_err(damaged)?;
@@ -111,13 +115,23 @@ impl Session {
     }
 }
 
-fn sha256(session: &RawValue) -> String {
-    hex::encode(Sha256::digest(session.get()))
+/// Takes in what would be written.
+struct Hashed(Sha256);
+
+impl io::Write for Hashed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Fails if what stands in the folder `dir` is not ours.
 fn expect_ours(dir: &Path) -> Result<(), Error> {
-    let (path, ours) = (dir.join(FILE), format!("{{\"format\":\"{FORMAT}\","));
+    let (path, ours) = (dir.join(FILE), format!("{{\"format\":\"{FORMAT}\",\"version\":{VERSION},"));
     let mut start = Vec::new();
     match File::open(&path).and_then(|file| file.take(ours.len() as u64).read_to_end(&mut start)) {
         Ok(_) if start == ours.as_bytes() => Ok(()),

@@ -16,7 +16,7 @@ use crate::claims::{
 };
 use crate::error::Error;
 use crate::files::{TomlFile, chosen, in_line};
-use crate::fmt::unit_of;
+use crate::fmt::ends_in_unit;
 use crate::folder::cases::is_made_of;
 
 /// The profiles that judge.
@@ -31,6 +31,9 @@ const SAMPLES: [&str; 4] = ["metric", "scenarios", "blocks", "better"];
 /// Whoever says one of these inherits none of the others.
 const ARMS: [&str; 3] = ["ratio", "arm", "arms"];
 const BOUNDS: [&str; 4] = ["at_least", "at_most", "band", "direction"];
+/// What else a form inherits of its claim.
+const INHERITED: [&str; 12] =
+    ["aa", "cause", "explains", "factor", "figure", "kind", "margin", "minus", "per", "share", "unit", "x"];
 /// What a table keeps to itself.
 const KEPT: [&str; 9] = ["id", "text", "short", "part", "further", "absent", "pending", "ours", "but"];
 
@@ -266,8 +269,9 @@ impl Read for Claim<Asked> {
         let further = further.collect::<Result<_, String>>()?;
         let claim = Claim { id, text, original, published, fair, further };
         if claim.parts().next().is_none() {
-            // Where nothing is asked nothing could read them.
-            keys.read.borrow_mut().extend(keys.own.keys().cloned());
+            // Where nothing is asked nobody reads what a form would inherit.
+            let inherited = [&SAMPLES[..], &ARMS, &BOUNDS, &INHERITED].concat();
+            keys.read.borrow_mut().extend(inherited.into_iter().map(str::to_owned));
         }
         Ok(claim)
     }
@@ -474,7 +478,7 @@ impl Claims {
 
     fn fault_of(&self, quantity: &Quantity) -> Option<String> {
         let metric = &quantity.metric;
-        if unit_of(metric).is_empty() {
+        if !ends_in_unit(metric) {
             return Some(format!("has the metric '{metric}', which does not end in a unit"));
         }
         let mut profiles = quantity.scenarios.keys().chain(quantity.blocks.keys());

@@ -1,6 +1,7 @@
 //! The verdict rules: an interval, a margin and a floor in, a word out. The margin bounds the interval: "there is an effect that matters" needs
 //! all of it beyond, "there is none" none of it. The floor bounds the estimate: an effect no larger than what this machine shows between two
-//! copies of one program is none. What meets neither is unclear, so that noise, which widens intervals and raises floors, can only lead there.
+//! copies of one program is none. What meets neither is unclear. Noise, which widens intervals and raises floors, turns "holds" into "unclear", and "reversed" into "no
+//! difference", which denies a gain and not a loss.
 
 use serde::Deserialize;
 use strum::{Display, IntoStaticStr, VariantArray};

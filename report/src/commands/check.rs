@@ -302,7 +302,7 @@ fn repeated(folders: &[Folder]) -> Vec<Error> {
 pub fn seal(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
     files::regular_files(path)?;
     if path.join("runs.jsonl").exists() {
-        // The measurement may have been ended between a line and its seal.
+        // The measurement may have been ended between a line and its seal, or in a line, which is no run then.
         Log::open(path)?;
     }
     if cut {

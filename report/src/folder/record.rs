@@ -1,6 +1,6 @@
 //! The record of a run: whether it fits what was planned, and what its metrics are.
 
-use crate::fmt::unit_of;
+use crate::fmt::ends_in_unit;
 use crate::folder::plan_file::PlannedRun;
 pub use crate::line::{DuetPair, Order, Record};
 
@@ -42,7 +42,7 @@ impl Record {
     }
 
     pub fn fault(&self) -> Option<String> {
-        if let Some(name) = self.metrics.keys().find(|name| unit_of(name).is_empty()) {
+        if let Some(name) = self.metrics.keys().find(|name| !ends_in_unit(name)) {
             return Some(format!("metric '{name}' does not end in a unit"));
         }
         if let Some((name, value)) = self.metrics.iter().find(|(_, value)| !value.is_finite()) {

@@ -188,7 +188,7 @@ impl JudgedMap {
         self.range(self.map.crossings.iter().position(|crossing| crossing.id == id)?)
     }
 
-    /// "12 to 45 µs", "less than 10 µs", "20 ms to more than 100 ms"; of a host that leaves it open its interval, "at most 12 µs" if it has one end.
+    /// "12 to 45 µs", "less than 10 µs", "20 ms to more than 100 ms"; of a host that leaves it open, its interval.
     fn range(&self, place: usize) -> Option<String> {
         let found = |on: &OnHost| {
             let Crossed { measured, ends, .. } = on.crossings.get(place)?;
@@ -196,12 +196,7 @@ impl JudgedMap {
             let is_open = figures::has_interval(measured.as_ref()?) && hi > lo * OPEN;
             Some(if is_open { [lo, hi] } else { [point; 2] }.map(|x| (x, *ends)))
         };
-        let found: Vec<_> = self.hosts.iter().filter_map(found).flatten().collect();
-        match found[..] {
-            [(f64::NEG_INFINITY, _), (x, _)] if x.is_finite() => Some(format!("at most {}", self.rounded(x))),
-            [(x, _), (f64::INFINITY, _)] if x.is_finite() => Some(format!("at least {}", self.rounded(x))),
-            _ => self.in_words(found),
-        }
+        self.in_words(self.hosts.iter().filter_map(found).flatten().collect())
     }
 
     /// "45 µs (41 µs to 52 µs), by the rule 50 µs".

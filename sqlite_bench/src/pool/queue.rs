@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use flume::Receiver;
+use futures_channel::oneshot;
 use rusqlite::Connection;
-use tokio::sync::oneshot;
 
 use super::error::Error;
 use super::ticket::Ticket;

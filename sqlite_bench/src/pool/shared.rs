@@ -1,7 +1,7 @@
 //! What the askers and the threads of a pool share.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub struct Stats {
     pub failed_writes: u64,
     /// Commits, each of one write or more.
     pub commits: u64,
-    /// Checkpoints beside the writer.
+    /// Checkpoints beside the writer; after one, the writer copies the little that came meanwhile.
     pub checkpoints: u64,
     /// Checkpoints for which the writer waited, because the log had reached its limit.
     pub forced_checkpoints: u64,
@@ -41,7 +41,7 @@ pub(super) struct Shared {
     stats: Mutex<Stats>,
     /// Whose turn it is to make a checkpoint: SQLite does not let one wait for another.
     pub(super) turn: Mutex<()>,
-    /// A copy beside the writer has ended, and the writer has not seen it yet.
+    /// A copy beside the writer has left little to copy, and the writer has not seen it yet.
     pub(super) copied: AtomicBool,
     /// Somebody closes the pool, and does not just drop it.
     pub(super) closes: AtomicBool,
@@ -57,6 +57,11 @@ impl Shared {
     /// Counts something; it takes nanoseconds, beside the microseconds of the operation that is counted.
     pub(super) fn count(&self, add: impl FnOnce(&mut Stats)) {
         add(&mut self.stats.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Waits for the turn to make a checkpoint.
+    pub(super) fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn stats(&self) -> Stats {

@@ -48,15 +48,19 @@ impl Threads {
     /// Ends the threads once their queues are empty, and waits for it. The log goes with the last connection: nobody may be in the way of the
     /// last checkpoint.
     pub(super) fn finish(self) -> Result<(), Error> {
+        let Threads { reads, readers, writing } = self;
         // A thread that has gone already does not mind.
-        for _ in &self.readers {
-            let _ = self.reads.send(Message::Stop);
+        for _ in &readers {
+            let _ = reads.send(Message::Stop);
         }
-        for reader in self.readers {
+        // What came behind that is answered when the last sender goes.
+        drop(reads);
+        for reader in readers {
             let _ = reader.join();
         }
-        let Some(Writing { writes, thread }) = self.writing else { return Ok(()) };
+        let Some(Writing { writes, thread }) = writing else { return Ok(()) };
         let _ = writes.send(Message::Stop);
+        drop(writes);
         thread.join().unwrap_or(Err(Error::Closed))
     }
 }

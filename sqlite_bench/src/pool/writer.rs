@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::iter::once;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -36,11 +36,19 @@ thread_local! {
     static COMMITS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Copies the log once; whether nobody stood in the way. `PASSIVE` waits for nobody, `TRUNCATE` waits for readers and shortens the log to nothing.
-fn checkpoint(connection: &Connection, mode: &str, shared: &Shared) -> rusqlite::Result<bool> {
-    let _turn = shared.turn.lock().unwrap_or_else(PoisonError::into_inner);
-    let busy: i64 = connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| row.get(0))?;
-    Ok(busy == 0)
+/// Copies the log once. `PASSIVE` waits for nobody, `TRUNCATE` waits for readers and shortens the log to nothing.
+fn checkpoint(connection: &Connection, mode: &str, _turn: MutexGuard<'_, ()>) -> rusqlite::Result<Copied> {
+    connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
+        Ok(Copied { is_free: row.get::<_, i64>(0)? == 0, left: row.get::<_, i64>(1)? - row.get::<_, i64>(2)? })
+    })
+}
+
+/// What a copy of the log found.
+struct Copied {
+    /// Nobody stood in the way.
+    is_free: bool,
+    /// Pages that a reader, or another process, did not let it copy.
+    left: i64,
 }
 
 /// Makes a checkpoint for each signal, until the writer is gone.
@@ -48,10 +56,10 @@ fn copy(connection: &Connection, signals: &Receiver<()>, shared: &Shared) {
     for () in signals {
         let set_up = connect::set_durability(connection, &shared.options);
         // What fails leaves the log as it was; the next signal tries again, and the writer sees to the limit.
-        if set_up.and_then(|()| checkpoint(connection, "PASSIVE", shared)).is_ok() {
-            shared.count(|stats| stats.checkpoints += 1);
-            shared.copied.store(true, Ordering::Relaxed);
-        }
+        let Ok(copied) = set_up.and_then(|()| checkpoint(connection, "PASSIVE", shared.turn())) else { continue };
+        shared.count(|stats| stats.checkpoints += 1);
+        let is_little_left = copied.is_free && copied.left < i64::from(shared.options.checkpoint_pages);
+        shared.copied.store(is_little_left, Ordering::Relaxed);
     }
 }
 
@@ -132,7 +140,7 @@ impl Writer {
             // The last connection to the database does it by itself.
             return Ok(());
         }
-        Ok(checkpoint(&self.connection, "TRUNCATE", &self.shared).map(drop)?)
+        Ok(checkpoint(&self.connection, "TRUNCATE", self.shared.turn()).map(drop)?)
     }
 
     /// One transaction for `first` and those that wait behind it; nobody is waited for.
@@ -281,9 +289,14 @@ impl Writer {
             // If a reader does not let go, the log grows by as much again first.
             let is_empty = self.empty_the_log().unwrap_or(false);
             self.next_limit = if is_empty { limit } else { pages.saturating_add(limit) };
-        } else if self.shared.copied.swap(false, Ordering::Relaxed) {
+        } else if self.shared.copied.load(Ordering::Relaxed)
+            && let Ok(turn) = self.shared.turn.try_lock()
+        {
+            self.shared.copied.store(false, Ordering::Relaxed);
             // Little is left to copy, and nobody adds to it meanwhile: under writes that never pause the log would not begin anew otherwise.
-            let _ = checkpoint(&self.connection, "PASSIVE", &self.shared);
+            let _ = checkpoint(&self.connection, "PASSIVE", turn);
+            // Should a reader prevent that, it is tried again soon.
+            self.next_copy = pages.saturating_add(self.shared.options.checkpoint_pages / 8);
         } else if pages >= self.next_copy {
             self.next_copy = next_copy;
             // One that is under way will do.
@@ -303,7 +316,7 @@ impl Writer {
 
     /// Empties the log, unless somebody needs it; waits for them no longer than for other processes.
     fn empty_the_log(&self) -> rusqlite::Result<bool> {
-        let emptied = checkpoint(&self.connection, "TRUNCATE", &self.shared);
+        let emptied = checkpoint(&self.connection, "TRUNCATE", self.shared.turn()).map(|copied| copied.is_free);
         if emptied == Ok(true) {
             PAGES.set(0);
         }

@@ -43,7 +43,7 @@ fn a_dump_with_a_flipped_byte_or_truncated_or_incomplete_is_refused() {
     assert_eq!(files.len(), 1, "{files:?}");
     for file in files {
         let whole = fs::read(&file).expect("the dump can be read");
-        // White space of the manifest carries no meaning, so only bytes that do are flipped.
+        // White space carries no meaning, so only bytes that do are flipped.
         let flipped = (0..whole.len()).filter(|&index| whole[index].is_ascii_alphanumeric()).step_by(7).map(|index| {
             let mut damaged = whole.clone();
             damaged[index] ^= 1;
