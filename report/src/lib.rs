@@ -12,9 +12,6 @@
 //! - [`render`] and [`charts`]: the pages, with figures as [`fmt`] prints them;
 //! - [`cli`] and [`commands`]: what can be typed, and what each command does; [`files`], [`error`] and [`output`] are its edges.
 
-// Where a function can fail, its one sentence says how.
-#![allow(clippy::missing_errors_doc)]
-
 pub mod charts;
 pub mod claims;
 pub mod cli;

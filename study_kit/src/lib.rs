@@ -1,7 +1,5 @@
 //! What the program of every study does the same way, by docs/FORMAT.md: a study is a [`Study`], its program is [`main`].
 
-#![expect(clippy::missing_errors_doc, reason = "errors are anyhow's and say what failed")]
-
 pub mod case;
 pub mod data;
 mod line;

@@ -12,8 +12,6 @@
 //! | [`prices`] | what one handoff costs, and a write by its size |
 //! | [`run`] | one sample, or one side of a duet |
 
-#![allow(clippy::missing_errors_doc, reason = "an error is a failed run; nobody else calls this")]
-
 pub mod cases;
 pub mod data;
 pub mod encoders;
