@@ -3,17 +3,16 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::Parser;
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 mod bench;
 #[cfg(feature = "plot")]
 mod plot;
 mod serve;
+mod terminal;
 
 const FOUND_FAILURES: u8 = 1;
 const COULD_NOT_RUN: u8 = 2;
@@ -55,7 +54,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         command => command,
     };
     // Every command prints its result. That it cannot is said before an hour of measuring.
-    let done = check_stdout().context(UNPRINTED).and_then(|()| match command {
+    let done = terminal::check_stdout().context(UNPRINTED).and_then(|()| match command {
         Ok(Command::Serve(serving)) => serve::serve(&serving),
         Ok(Command::Bench(benching)) => bench::bench(&benching),
         #[cfg(feature = "plot")]
@@ -90,25 +89,3 @@ fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds.ok_or_else(|| "give seconds, 0 or more".to_owned())
 }
-
-static CLOSED: AtomicBool = AtomicBool::new(false);
-
-/// Fails if standard output was closed, or open only for reading, when the program was started: then Rust drops what is printed without an
-/// error.
-fn check_stdout() -> io::Result<()> {
-    if CLOSED.load(Ordering::Relaxed) { Err(io::Error::other("it is closed")) } else { Ok(()) }
-}
-
-/// Runs before Rust's own start, which puts /dev/null where standard output is closed.
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
-#[used]
-#[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
-#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
-static AT_START: extern "C" fn() = {
-    extern "C" fn look() {
-        let flags = fcntl(io::stdout(), FcntlArg::F_GETFL).map(OFlag::from_bits_retain);
-        let is_open = flags.is_ok_and(|flags| flags & OFlag::O_ACCMODE != OFlag::O_RDONLY);
-        CLOSED.store(!is_open, Ordering::Relaxed);
-    }
-    look
-};

@@ -26,6 +26,7 @@ mod append;
 pub mod check;
 mod publish;
 
+const FOUND_FAULTS: u8 = 1;
 const COULD_NOT_RUN: u8 = 2;
 
 /// Carries out `command` and says how to exit; an error if it could not run.
@@ -206,7 +207,7 @@ fn print_findings(checked: &Checked) -> Result<bool, Error> {
 
 /// How a command that ran exits.
 fn exit(is_well: bool) -> ExitCode {
-    ExitCode::from(u8::from(!is_well))
+    if is_well { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAULTS) }
 }
 
 /// Several errors as one, of a line each.

@@ -12,10 +12,9 @@ pub fn unit_of(metric: &str) -> &'static str {
     UNITS.into_iter().find(is_of).unwrap_or("")
 }
 
-/// Whether the name of a metric says more than a unit, and ends in it.
+/// Whether the name of a metric is words of which the last is a unit.
 pub fn ends_in_unit(metric: &str) -> bool {
-    let unit = unit_of(metric);
-    !unit.is_empty() && (unit != metric || unit == "mb_per_s")
+    metric.contains('_') && !unit_of(metric).is_empty()
 }
 
 /// `text` with a capital at its beginning.

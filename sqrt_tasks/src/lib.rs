@@ -5,6 +5,8 @@ pub mod cli;
 pub mod cpu;
 pub mod executor;
 pub mod kernel;
+#[cfg(feature = "cli")]
+mod output;
 pub mod work;
 
 pub use executor::{Executor, TaskError};

@@ -3,12 +3,11 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Error, ensure};
+use anyhow::{Context, Error};
 use clap::Parser;
 
 use crate::error::{ErrorKind, ErrorLog};
@@ -19,8 +18,10 @@ use crate::{accounts, generate, stress};
 
 mod args;
 mod network;
+mod terminal;
 
 use args::{AsyncWord, Cli, Engine, ProcessArgs, StressArgs, Word};
+use terminal::{complain, expect_stdout, print, stream};
 
 /// Does what was typed: `arguments` with the name of the program in front, as [`std::env::args_os`] gives them. Errors are printed.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -132,38 +133,3 @@ fn report(error: &Error) -> ExitCode {
     complain(error);
     ExitCode::from(2)
 }
-
-/// One line with `error` and its causes on stderr; if nobody listens there, nothing can be done about it.
-fn complain(error: &Error) {
-    let _ = writeln!(io::stderr(), "txn_engine: {}", format!("{error:#}").replace(['\n', '\r'], " "));
-}
-
-/// Runs `write` on buffered standard output and makes sure that all of it arrived.
-fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<bool, Error> {
-    let mut out = BufWriter::new(io::stdout().lock());
-    write(&mut out).and_then(|()| out.flush()).context("cannot write to standard output").map(|()| true)
-}
-
-fn print(text: &str) -> Result<bool, Error> {
-    stream(|out| writeln!(out, "{text}"))
-}
-
-static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
-
-/// Fails if whoever started the program has closed its standard output.
-fn expect_stdout() -> Result<(), Error> {
-    ensure!(!STDOUT_CLOSED.load(Ordering::Relaxed), "cannot write to standard output: it is closed");
-    Ok(())
-}
-
-/// Runs before Rust's own start, which puts /dev/null where standard output is closed: what is written there is lost without an error.
-#[cfg(target_os = "linux")]
-#[used]
-#[unsafe(link_section = ".init_array")]
-static AT_START: extern "C" fn() = {
-    use nix::fcntl::{FcntlArg, fcntl};
-    extern "C" fn look() {
-        STDOUT_CLOSED.store(fcntl(io::stdout(), FcntlArg::F_GETFD).is_err(), Ordering::Relaxed);
-    }
-    look
-};

@@ -5,8 +5,10 @@ use crate::fmt;
 /// Width of every chart in pixels: text stays readable where a page gives it 600.
 pub const WIDTH: f64 = 780.0;
 pub const PADDING: f64 = 20.0;
-/// Ordinary text, and ticks and notes; 12 px and more stays readable when the page scales the picture down a little.
+// 12 px and more stays readable when the page scales the picture down a little.
+/// Ordinary text.
 pub const TEXT: f64 = 13.0;
+/// Ticks and notes.
 pub const SMALL: f64 = 12.0;
 const HEADING: f64 = 16.0;
 
@@ -15,11 +17,15 @@ pub type Color = (&'static str, &'static str);
 
 pub const INK: Color = ("#1f2328", "#e6edf3");
 pub const MUTED: Color = ("#57606a", "#9198a1");
-/// Lines of axes and grids, what is as claimed and what is not, a published range, what stands for a published figure.
+/// Lines of axes and grids.
 pub const GRID: Color = ("#d8dee4", "#30363d");
+/// What is as claimed.
 pub const YES: Color = ("#0072b2", "#58a6ff");
+/// What is not.
 pub const NO: Color = ("#c04000", "#f0883e");
+/// A published range.
 pub const CLAIMED: Color = ("#e6dcf5", "#2d2440");
+/// What stands for a published figure.
 pub const PUBLISHED: Color = ("#8250df", "#b083f0");
 const CARD: Color = ("#ffffff", "#0d1117");
 const ASYNC: Color = YES;

@@ -65,19 +65,19 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Case>, Error> {
     let mut seen = BTreeSet::new();
     let cases = files::rows(text, file, "scenario, arm, build, seconds, arguments", |columns| {
         let [scenario, arm, build, _, _] = columns;
-        let faults = [
-            (
-                !is_made_of(scenario, b'_'),
-                format!("'{scenario}' is no name of a scenario: small letters, digits and _ only"),
-            ),
-            (!is_arm(arm), format!("'{arm}' is no arm: NAME, NAME@aa, NAME@slow or two of them joined by ~")),
-            (!is_build(build), format!("'{build}' is no build: release, dev or variant-NAME of builds.tsv")),
-            (!seen.insert((scenario, arm)), format!("the test case {scenario} {arm} stands twice")),
-        ];
-        match faults.into_iter().find(|(is_there, _)| *is_there) {
-            Some((_, what)) => Err(what),
-            None => Case::read(columns),
+        if !is_made_of(scenario, b'_') {
+            return Err(format!("'{scenario}' is no name of a scenario: small letters, digits and _ only"));
         }
+        if !is_arm(arm) {
+            return Err(format!("'{arm}' is no arm: NAME, NAME@aa, NAME@slow or two of them joined by ~"));
+        }
+        if !is_build(build) {
+            return Err(format!("'{build}' is no build: release, dev or variant-NAME of builds.tsv"));
+        }
+        if !seen.insert((scenario, arm)) {
+            return Err(format!("the test case {scenario} {arm} stands twice"));
+        }
+        Case::read(columns)
     })?;
     if cases.is_empty() { Err(Error::file(file, "there is no test case in it")) } else { Ok(cases) }
 }

@@ -179,12 +179,20 @@ impl Round {
     pub(super) fn row_of(&self, quantity: &Quantity, scenario: &str, found: &Yield) -> Row {
         // Nothing says that values of one sample each are symmetric.
         let median = || median_estimate(&found.values(), CONFIDENCE);
-        let estimate = if quantity.is_ratio() { ratio_estimate(found, CONFIDENCE) } else { median() };
-        let (part, sides, failed, round) =
-            (String::new(), self.sides(quantity, scenario), found.failed, self.folder.clone());
-        let (scenario, scale, verdict) = (scenario.to_owned(), scale(quantity), Verdict::Unclear);
-        let (floor, margin, figure, beside) = (None, None, None, false);
-        Row { part, scenario, scale, estimate, sides, floor, margin, figure, verdict, failed, round, beside }
+        Row {
+            scenario: scenario.to_owned(),
+            scale: scale(quantity),
+            part: String::new(),
+            estimate: if quantity.is_ratio() { ratio_estimate(found, CONFIDENCE) } else { median() },
+            sides: self.sides(quantity, scenario),
+            floor: None,
+            margin: None,
+            figure: None,
+            verdict: Verdict::Unclear,
+            failed: found.failed,
+            round: self.folder.clone(),
+            beside: false,
+        }
     }
 
     /// The medians of both sides in the metric's own unit; of a duet, over all of its times.

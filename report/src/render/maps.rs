@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
-use super::markdown::{Table, bullets, cell, headed, image, known, prose, round, text};
+use super::markdown::{Table, around, bullets, cell, headed, heading, image, known, prose, round, text};
 use crate::charts;
 use crate::claims::map::Line;
 use crate::judge::figures::{self, or_nothing};
@@ -41,7 +41,7 @@ pub fn by_host(view: &StudyView) -> String {
         let tables = table.below("") + &crossings.below("");
         format!("**{title}** In the cells: {y}.\n\n{picture}\n\n{tables}")
     };
-    headed("<a id=\"maps\"></a>\n\n## Maps", view.maps.iter().map(each).collect::<String>())
+    around(&heading("maps", "## Maps"), view.maps.iter().map(each).collect::<String>(), "")
 }
 
 /// Maps for a terminal: the crossings, and y at each x on the host of the newest round.

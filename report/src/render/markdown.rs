@@ -6,6 +6,8 @@ use crate::judge::judged::{JudgedClaim, Row};
 
 /// Where the evidence lies, from the root of the repository, where README.md and REPORT.md are.
 pub const EVIDENCE: &str = "docs/evidence/";
+/// The longest name that does not break.
+const LONG: usize = 24;
 
 /// Text that Markdown must print as it is: what would be a tag, a cell, a line or an emphasis is made harmless.
 pub fn text(raw: &str) -> String {
@@ -20,7 +22,7 @@ fn harmless(text: &str) -> String {
 
 /// Text whose long names may break behind an underscore, so that they do not make a table wider than the page.
 pub fn breakable(raw: &str) -> String {
-    let part = |word: &str| if word.len() > 24 { word.replace('_', "_<wbr>") } else { word.to_owned() };
+    let part = |word: &str| if word.len() > LONG { word.replace('_', "_<wbr>") } else { word.to_owned() };
     text(raw).split(' ').map(part).collect::<Vec<_>>().join(" ")
 }
 

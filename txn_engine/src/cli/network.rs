@@ -10,7 +10,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::args::{ClientsArgs, LoadArgs, ServeArgs};
-use super::{claim, complain, print, stream};
+use super::claim;
+use super::terminal::{complain, print, stream};
 use crate::clients::{self, Spawn};
 use crate::serve::{Mode, Server};
 use crate::session::Session;
