@@ -27,14 +27,14 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Print the test cases that a profile runs: in quick only what is judged
+    /// Print the test cases that a profile runs: all in smoke, else those that claims.toml asks for
     Cases {
         /// Folder with claims.toml, and with cases.tsv as the study lists it
         folder: PathBuf,
         /// How much is run
         #[arg(long)]
         profile: Profile,
-        /// Only what is judged, in any profile
+        /// In smoke, too, only those
         #[arg(long)]
         judged: bool,
     },

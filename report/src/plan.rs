@@ -126,10 +126,10 @@ pub fn cheapest_controls<'a>(claims: &'a Claims, cases: &[Case], profile: &str) 
     [(false, false), (true, false), (false, true)].into_iter().filter_map(cheapest).collect()
 }
 
-/// The test cases that a whole measurement runs: in quick, and with `judged` in any profile, those that something in `claims` asks for, else all.
+/// The test cases that a whole measurement runs: those that something in `claims` asks for; in smoke all, unless `judged`.
 pub(crate) fn chosen(cases: &[Case], claims: &Claims, profile: &str, judged: bool) -> Vec<(String, String)> {
     let asked = claims.blocks(profile);
-    let is_run = |case: &&Case| (profile != "quick" && !judged) || asked.contains_key(&case.named());
+    let is_run = |case: &&Case| (profile == "smoke" && !judged) || asked.contains_key(&case.named());
     cases.iter().filter(is_run).map(Case::named).collect()
 }
 
@@ -151,14 +151,13 @@ pub fn promised(folder: &Path) -> Result<Vec<PlannedRun>, Error> {
     Ok(memory_passes(&cases, &claims, &read_meta(folder)?))
 }
 
-/// The passes under GNU time that a plan promises, in their order: of all cases, but in quick only of those of which something in `claims`
-/// asks for memory.
+/// The passes under GNU time that a plan promises, in their order: of the cases of which something in `claims` asks for memory.
 pub fn memory_passes(cases: &[Case], claims: &Claims, meta: &PlanMeta) -> Vec<PlannedRun> {
     let profile = &meta.profile;
     let of_memory = claims.quantities().map(|(_, quantity)| quantity).filter(|quantity| quantity.is_memory());
     let measured = of_memory.filter(|quantity| quantity.is_measured(profile));
     let judged: BTreeSet<(String, String)> = measured.flat_map(|quantity| quantity.cases(profile)).collect();
-    let is_checked = |case: &&Case| profile != "quick" || judged.contains(&case.named());
+    let is_checked = |case: &&Case| judged.contains(&case.named());
     let pass = |pass: usize| {
         let of_pass =
             move |case: Case| PlannedRun { run: format!("memory-{pass}"), block: 0, layout: 0, seed: 0, case };

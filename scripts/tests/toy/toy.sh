@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does:   answers the verbs of a study (docs/FORMAT.md) for scripts/tests/measure.sh; arm `broken` gives a wrong answer, nothing asks for scenario `long`.
+# Does:   answers the verbs of a study (docs/FORMAT.md) for scripts/tests/measure.sh; arm `broken` gives a wrong answer, only full asks for scenario `long`.
 # Reads:  TOY_TEST_RUN_S, how long one run takes (default 0); TOY_TEST_BAD, the id of a run that records itself as another one.
 # Writes: the record, and a line per run to TOY_TEST_CALLS, which tells what was really run.
 set -euo pipefail
