@@ -133,6 +133,12 @@ fn a_map_that_cannot_be_meant_is_refused_with_its_line() {
         ("price = \"toy.message\"", "price = \"message\"", "id = \"duration", "write STUDY.price-id"),
         ("[\"map_1ms\"] }", "[\"map_2ms\"] }", "id = \"duration", "leaves out 'map_2ms'"),
         (
+            "without",
+            "names = { rope = \"a rope\" }\nwithout",
+            "id = \"duration",
+            "names 'rope', which is no arm of the map",
+        ),
+        (
             "blocks = { quick = 6 }",
             "blocks = { quick = 6 }\nmetric = \"work_s\"",
             "id = \"duration",
@@ -178,6 +184,31 @@ fn a_crossing_that_the_blocks_leave_open_is_said_by_its_interval() {
         let page = read(out.path(), "REPORT.md");
         assert!(page.contains(said), "{page}");
     }
+}
+
+#[test]
+fn a_chart_is_cut_and_names_its_lines_as_the_map_says() {
+    let own = MAP
+        .replace("in place\" }", "in place\", most = 3.0 }")
+        .replace("without", "names = { task = \"a task each\" }\nwithout");
+    let results = temporary();
+    toy(&[CLAIMS, PRICE, &own]).seal(results.path(), FIRST, |run| costs(run, 1.0));
+    let (page, [chart]) = rendered(results.path(), ["toy-map-duration.svg"]);
+    let svg = roxmltree::Document::parse(&chart).unwrap();
+    let discs = svg.descendants().filter(|node| node.attribute("r") == Some("5.5"));
+    let calls: Vec<f64> = discs.map(|node| node.attribute("cx").unwrap().parse().unwrap()).collect();
+    // Four points and the one beside its name.
+    assert_eq!(calls.len(), 5, "{chart}");
+    // At 1 ms a task takes five times as long, at 10 ms 1.4 times.
+    let from = calls[0] + (calls[1] - calls[0]) * (3.0_f64 / 5.0).ln() / (1.4_f64 / 5.0).ln();
+    let is_of_task = |node: &roxmltree::Node| node.attribute("stroke") == Some("#9a4f80") && node.has_attribute("d");
+    // The first is what the price predicts.
+    let line = svg.descendants().filter(is_of_task).nth(1);
+    let start: f64 = line.unwrap().attribute("d").unwrap()[1..].split(' ').next().unwrap().parse().unwrap();
+    assert!((start - from).abs() < 1.0, "{start} for {from}");
+    assert!(chart.contains("\na task each\n") && !chart.contains("\ntask\n"), "{chart}");
+    assert!(page.contains("From 80 ms on a trip"), "{page}");
+    assert!(printed("maps", results.path()).get_output().stdout.windows(11).any(|at| at == b"a task each"));
 }
 
 #[test]

@@ -34,11 +34,12 @@ const BEST: Color = ("#008a64", "#3fb950");
 const OTHER: Color = ("#9a4f80", "#e08fc0");
 const CONTROL: Color = ("#6e7781", "#8b949e");
 const GOLD: Color = ("#8f6a00", "#d4a72c");
-const TEAL: Color = ("#117a8b", "#56c8d8");
-const ALL: [Color; 14] = [CARD, INK, MUTED, GRID, PUBLISHED, YES, NO, CLAIMED, SYNC, BEST, OTHER, CONTROL, GOLD, TEAL];
+const CRIMSON: Color = ("#b3003c", "#ff7b8f");
+const ALL: [Color; 14] =
+    [CARD, INK, MUTED, GRID, PUBLISHED, YES, NO, CLAIMED, SYNC, BEST, OTHER, CONTROL, GOLD, CRIMSON];
 
 /// Colors of the lines of a map, by their order: arms of one kind stand side by side there.
-pub const LINES: [Color; 8] = [CONTROL, OTHER, ASYNC, SYNC, BEST, GOLD, TEAL, INK];
+pub const LINES: [Color; 8] = [CONTROL, OTHER, ASYNC, SYNC, BEST, GOLD, CRIMSON, INK];
 
 /// The style sheet of a dark page. Every shape has its color as an attribute, for whoever knows no style sheets.
 fn dark() -> String {
@@ -91,13 +92,15 @@ pub enum Mark {
     Square,
     Triangle,
     Diamond,
+    /// A triangle on its head.
+    Wedge,
     /// A ring, for what is unclear.
     Ring,
 }
 
 /// The shape of the arm with this position.
 pub fn mark(position: usize) -> Mark {
-    [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Diamond][position % 4]
+    [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Wedge][position % 5]
 }
 
 /// The pattern of the line with this position; the first has no gaps.
@@ -174,6 +177,7 @@ impl Canvas {
             }
             Mark::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
             Mark::Triangle => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
+            Mark::Wedge => &[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)],
             Mark::Diamond => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
         };
         let corners: Vec<(f64, f64)> = corners.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)).collect();

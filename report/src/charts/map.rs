@@ -3,7 +3,7 @@
 use super::canvas::{Color, EDGE, LINES, MIDDLE, Mark, PUBLISHED, SMALL, Style, mark, width_of};
 use super::plot::{Plot, Shown};
 use crate::claims::Of;
-use crate::claims::map::Setting;
+use crate::claims::map::{Crossing, Setting};
 use crate::fmt::{plain, unit_of};
 use crate::judge::maps::{JudgedMap, Point};
 
@@ -14,22 +14,32 @@ const LINE: f64 = 15.0;
 pub fn draw(judged: &JudgedMap, host: &str) -> String {
     let JudgedMap { map, hosts } = judged;
     let on = &hosts[0];
-    let arms: Vec<&str> = map.lines.iter().map(|line| line.arm.as_str()).collect();
-    let measured = |line: usize| points(&on.points, |point| Some(point.ys[line]?.point));
-    let by_rule = |line: usize| points(&on.points, |point| point.predicted[line]);
-    let drawn = || (0..arms.len()).flat_map(|line| measured(line).into_iter().chain(by_rule(line)));
+    let name_of = |arm: &str| map.line(arm).map_or("", |line| &map.lines[line].name);
+    let names: Vec<&str> = map.lines.iter().map(|line| line.name.as_str()).collect();
+    let points_of = |line: usize| points(&on.points, |point| Some(point.ys[line]?.point));
+    let measured = |line: usize| below(map.y.most, &points_of(line));
+    let by_rule = |line: usize| below(map.y.most, &points(&on.points, |point| point.predicted[line]));
+    let drawn = || (0..names.len()).flat_map(|line| measured(line).into_iter().chain(by_rule(line)));
     let published = map.published.iter().filter(|setting| setting.x > 0.0);
     let unit = if let Of::Value { unit, .. } = &map.lines[0].quantity.of { unit } else { "" };
     let xs = drawn().map(|point| point.0).chain(published.clone().map(|setting| setting.x)).collect();
     let x = Shown { words: map.x.label.clone(), unit: unit_of(&map.place.metric), log: true, values: xs };
     let y = Shown { words: map.y.label.clone(), unit, log: true, values: drawn().map(|point| point.1).collect() };
-    let is_ruled = (0..arms.len()).any(|line| !by_rule(line).is_empty());
-    let rule = if is_ruled { " Dashed: by the price of a handoff." } else { "" };
-    let diamond = if map.published.is_empty() { "" } else { " Diamonds: the published settings." };
-    let ring = if map.crossings.is_empty() { "" } else { " Rings: where an arm passes the ratio beside them." };
-    let note = format!("Medians on {host}.{rule}{ring}{diamond} Both axes are logarithmic.");
+    let is_ruled = (0..names.len()).any(|line| !by_rule(line).is_empty());
+    let rule = if is_ruled { " Dashed: predicted from the price of a handoff." } else { "" };
+    let dotted = if map.published.is_empty() { "" } else { " Dotted: the published settings." };
+    let passed = |crossing: &Crossing| (plain(crossing.at), crossing.lines[1].arm.clone());
+    let all_pass =
+        map.crossings.first().map(passed).filter(|first| map.crossings.iter().all(|at| passed(at) == *first));
+    let ring = match &all_pass {
+        Some((at, over)) if Some(over) == map.base.as_ref() => format!(" Rings: where a line passes {at}."),
+        Some((at, over)) => format!(" Rings: where a line passes {at} times {}.", name_of(over)),
+        None if map.crossings.is_empty() => String::new(),
+        None => " Rings: where a line passes the ratio beside it.".to_owned(),
+    };
+    let note = format!("Medians on {host}.{rule}{ring}{dotted} Both axes are logarithmic.");
     let title = map.text.replace('`', "");
-    let mut plot = Plot::new(&title, note, (&arms, 26.0), &x, &y);
+    let mut plot = Plot::new(&title, note, (&names, 26.0), &x, &y);
     let color = |line: usize| LINES[line % LINES.len()];
     let mut labels = Labels::default();
     for Setting { x, label } in published {
@@ -38,10 +48,10 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
         plot.canvas.published((x, bottom));
         labels.put(&mut plot, (x, top + 12.0), LINE, label, PUBLISHED);
     }
-    for (position, arm) in arms.iter().enumerate() {
+    for (position, name) in names.iter().enumerate() {
         plot.path(&by_rule(position), color(position), RULE);
-        plot.line(arm, position, (color(position), ""), &measured(position));
-        for point in measured(position) {
+        plot.line(name, position, (color(position), ""), &measured(position));
+        for point in points_of(position).into_iter().filter(|(_, y)| *y <= map.y.most) {
             plot.canvas.estimate(plot.at(point), mark(position), color(position));
         }
     }
@@ -51,7 +61,8 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
         let Some(at) = between(&measured(line), x).map(|y| plot.at((x, y))) else { continue };
         let color = color(line);
         plot.canvas.estimate(at, Mark::Ring, color);
-        let label = format!("{} (×{})", judged.rounded(x), plain(crossing.at));
+        let ratio = if all_pass.is_some() { String::new() } else { format!(" (×{})", plain(crossing.at)) };
+        let label = judged.rounded(x) + &ratio;
         labels.put(&mut plot, (at.0, at.1 - 10.0), -LINE, &label, color);
     }
     plot.finish()
@@ -62,11 +73,28 @@ fn points(points: &[Point], y: impl Fn(&Point) -> Option<f64>) -> Vec<(f64, f64)
     known.filter(|(_, y)| y.is_finite() && *y > 0.0).collect()
 }
 
+/// The part of a line through `points` that is not above `most`.
+fn below(most: f64, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let swapped: Vec<(f64, f64)> = points.iter().map(|(x, y)| (*y, *x)).collect();
+    let mut line = Vec::new();
+    for (place, point) in points.iter().enumerate() {
+        let before = place.checked_sub(1).map(|before| &swapped[before..=place]);
+        let passes = before.filter(|pair| (pair[0].0 > most) != (pair[1].0 > most));
+        line.extend(passes.map(|pair| (on_line([pair[0], pair[1]], most), most)));
+        line.extend((point.1 <= most).then_some(*point));
+    }
+    line
+}
+
 /// Where a line through `points` is at `x`, both axes being logarithmic.
 fn between(points: &[(f64, f64)], x: f64) -> Option<f64> {
     let pair = points.windows(2).find(|pair| (pair[0].0..=pair[1].0).contains(&x))?;
-    let share = (x / pair[0].0).ln() / (pair[1].0 / pair[0].0).ln();
-    Some(pair[0].1 * (pair[1].1 / pair[0].1).powf(share))
+    Some(on_line([pair[0], pair[1]], x))
+}
+
+fn on_line([from, to]: [(f64, f64); 2], x: f64) -> f64 {
+    let share = (x / from.0).ln() / (to.0 / from.0).ln();
+    from.1 * (to.1 / from.1).powf(share)
 }
 
 /// Labels, each a step further than those it would cover: where each begins, ends and stands.

@@ -36,11 +36,20 @@ pub struct Axis {
     per: Option<String>,
     /// Of x alone: the arm whose runs say it.
     arm: Option<String>,
+    /// Of y alone: the most that the chart shows.
+    #[serde(default = "unbounded")]
+    pub most: f64,
+}
+
+fn unbounded() -> f64 {
+    f64::INFINITY
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     pub arm: String,
+    /// What people call the arm.
+    pub name: String,
     pub quantity: Quantity,
 }
 
@@ -116,6 +125,7 @@ impl Read for Map {
         if let Some(name) = without.values().flatten().find(|name| !known.contains(name)) {
             return Err(format!("leaves out '{name}', which is no scenario of the map"));
         }
+        let words: BTreeMap<String, String> = keys.get("names")?.unwrap_or_default();
         let line = |arm: &str, metric: &str, per: Option<&String>, is_ratio: bool| {
             let unit = if is_ratio { "ratio".to_owned() } else { Of::unit(metric, per.map(String::as_str)) };
             let of = Of::Value { arm: arm.to_owned(), minus: None, per: per.cloned(), factor: 1.0, unit };
@@ -123,7 +133,7 @@ impl Read for Map {
             for names in quantity.scenarios.values_mut() {
                 names.retain(|name| !without.get(arm).is_some_and(|without| without.contains(name)));
             }
-            Line { arm: arm.to_owned(), quantity }
+            Line { arm: arm.to_owned(), name: words.get(arm).map_or(arm, String::as_str).to_owned(), quantity }
         };
         let (x, y, arms): (Axis, Axis, Vec<String>) = (keys.need("x")?, keys.need("y")?, keys.need("arms")?);
         let of_x = x.arm.as_ref().or(base.as_ref()).or(arms.first()).ok_or("needs an arm")?;
@@ -155,7 +165,13 @@ impl Read for Map {
         }
         let of_crossings = crossings.iter().flat_map(|crossing| &crossing.lines).map(|line| &line.arm);
         let of_curves = curves.iter().flat_map(|curve| [&curve.arm, &curve.over].into_iter().chain(&curve.beside));
-        let named = [of_x].into_iter().chain(&base).chain(without.keys()).chain(of_crossings).chain(of_curves);
+        let named = [of_x]
+            .into_iter()
+            .chain(&base)
+            .chain(without.keys())
+            .chain(words.keys())
+            .chain(of_crossings)
+            .chain(of_curves);
         if let Some(arm) = { named }.find(|arm| !arms.contains(arm)) {
             return Err(format!("names '{arm}', which is no arm of the map"));
         }

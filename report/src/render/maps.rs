@@ -65,7 +65,7 @@ pub fn in_text(studies: &[StudyView]) -> String {
 }
 
 fn arms(judged: &JudgedMap) -> String {
-    judged.map.lines.iter().map(|line| line.arm.as_str()).collect::<Vec<_>>().join(" | >")
+    judged.map.lines.iter().map(|line| line.name.as_str()).collect::<Vec<_>>().join(" | >")
 }
 
 /// x, and what each line shows there; `whole`: with its interval, and what the rule says.
