@@ -29,7 +29,7 @@ const COMPARE_EXAMPLES: &str = "Examples:
 Lists are separated by commas; times have a unit: us, ms, s or min. A write that has begun is waited for, so that a run
 lasts up to a hold longer than its window. A figure with ! is of a run with failures, which the last lines name.
 `describe` says what each arm is. Databases that are files lie in a folder sqlite_bench-*, gone at the end; Ctrl-C leaves it.
-Exit codes: 0 done, 1 an arm lost a write or failed operations (but for negative controls, which are there to fail), 2 could not run.";
+Exit codes: 0 done, 1 an arm lost a write or failed operations, 2 could not run.";
 const DESCRIBE_EXAMPLES: &str = "Examples:
   sqlite_bench describe
   sqlite_bench describe | grep WAL";

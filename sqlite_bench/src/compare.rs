@@ -23,10 +23,8 @@ pub struct Row {
     pub hold: Duration,
     /// What was measured, by name; what is absent has no value.
     pub metrics: Metrics,
-    /// What was wrong although the arm should have no failures: operations that failed, a write that was lost.
+    /// What was wrong: operations that failed, a write that was lost.
     pub fault: Option<String>,
-    /// Which operations failed; of a negative control that is no fault.
-    pub complaint: Option<String>,
 }
 
 /// Runs every arm at every hold, one after the other. A run that breaks off is a row with a fault; the others are made.
@@ -46,16 +44,10 @@ pub fn measure(comparison: &Comparison) -> Result<Vec<Row>> {
         let workload = comparison.workload(hold);
         let progress = |elapsed: Duration| bar.set_position(millis(before + elapsed.min(expected)));
         let row = match bench::measure(arm, &workload, folder, 0, &progress, || (), |()| ()) {
-            Ok(measured) => Row {
-                arm,
-                hold,
-                metrics: metrics::of(&measured.tally, &workload, hold),
-                complaint: measured.tally.complaint(),
-                fault: measured.fault,
-            },
-            Err(error) => {
-                Row { arm, hold, metrics: Metrics::new(), fault: Some(format!("{error:#}")), complaint: None }
+            Ok(measured) => {
+                Row { arm, hold, metrics: metrics::of(&measured.tally, &workload, hold), fault: measured.fault }
             }
+            Err(error) => Row { arm, hold, metrics: Metrics::new(), fault: Some(format!("{error:#}")) },
         };
         if bar.is_hidden() {
             // Whoever has closed standard error does not want to know.

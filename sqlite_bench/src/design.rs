@@ -8,10 +8,7 @@ use strum::IntoStaticStr;
 mod access;
 mod published;
 
-pub use access::{
-    AccessError, Answer, Database, Design, Put, Setup, blocking, databases, failed, hold_and_insert, in_memory,
-    insert_and_hold, transact,
-};
+pub use access::{AccessError, Answer, Database, Design, Setup, blocking, failed, in_memory};
 pub use published::{ARMS, Lock, OnThread, spawn_blocking};
 
 /// What an arm is there for.
@@ -24,9 +21,6 @@ pub enum Role {
     Control,
     /// What an expert would ship.
     Best,
-    /// What looks like the solution and is not: its failures are findings.
-    #[strum(serialize = "negative control")]
-    NegativeControl,
 }
 
 /// Opens the databases of a design, with the tables and blocks of the start; within a runtime, because some designs start tasks.
@@ -40,17 +34,15 @@ pub struct Arm {
     pub role: Role,
     pub text: &'static str,
     pub open: Open,
-    /// Whether the oldest block goes when one is written.
-    pub keeps_its_size: bool,
     /// Whether a write that was not acknowledged may have left a part of itself: every statement commits alone.
     pub commits_statements: bool,
 }
 
 impl Arm {
-    /// An arm that keeps every block; of those that are as published but for one thing at most every statement commits alone.
+    /// Of arms that are as published but for one thing at most every statement commits alone.
     pub const fn new(role: Role, name: &'static str, text: &'static str, open: Open) -> Self {
         let commits_statements = matches!(role, Role::Mirror | Role::Control);
-        Arm { name, title: name, role, text, open, keeps_its_size: false, commits_statements }
+        Arm { name, title: name, role, text, open, commits_statements }
     }
 }
 

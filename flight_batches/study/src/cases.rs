@@ -35,13 +35,9 @@ pub const ARMS: &[(&str, Subject)] = &[
     ("sync_prefetch", Ours(Mode::Sync, "all", Encoding::Stock)),
     ("async_p0", Ours(Mode::Async, "0", Encoding::Stock)),
     ("async_p1", Ours(Mode::Async, "1", Encoding::Stock)),
-    ("async_p4", Ours(Mode::Async, "4", Encoding::Stock)),
     ("sync_p1", Ours(Mode::Sync, "1", Encoding::Stock)),
-    ("sync_p4", Ours(Mode::Sync, "4", Encoding::Stock)),
-    ("pool", Ours(Mode::Pool, "0", Encoding::Stock)),
     ("pool_p1", Ours(Mode::Pool, "1", Encoding::Stock)),
     ("spawn_blocking", Ours(Mode::SpawnBlocking, "0", Encoding::Stock)),
-    ("sleep_in_poll", Ours(Mode::SleepInPoll, "0", Encoding::Stock)),
     ("stock", Ours(Mode::Async, "1", Encoding::Stock)),
     ("best_anew", Ours(Mode::Async, "1", Encoding::Direct)),
     ("shared", Ours(Mode::Async, "1", Encoding::Shared)),
@@ -119,11 +115,6 @@ const fn single(delay_us: u32, rows: usize, batches: usize) -> Flight {
     Flight { answer: Answer::Reused, ..whole(delay_us, rows, 1, batches) }
 }
 
-/// Requests of the whole table to their end.
-const fn table(delay_ms: u32, rows: usize, requests: usize) -> Flight {
-    Flight { batches: None, table_rows: 1_000_000, ..whole(delay_ms * 1000, rows, requests, 0) }
-}
-
 /// As fast as it goes: so many batches as pyarrow repeats the table without Python, and one that is quickly written to a file for it.
 const fn no_delay(requests: usize) -> Flight {
     let extent = Extent::Window { warm_up: Duration::from_millis(100), window: Duration::from_secs(1) };
@@ -142,23 +133,22 @@ const fn at_once(requests: usize) -> Flight {
 #[rustfmt::skip] // a row per line
 pub const SCENARIOS: &[Scenario<Setting>] = &[
     // The published cells at as many streams as get a batch within the window, in duets.
-    Scenario::new("d1_r10k_c100", Requests(window(1, 10_000, 100)), &[always(7.2, "sync_p1~async_p1"), full(1.7, "async sync")]),
-    Scenario::new("d10_r5k_c100", Requests(window(10, 5_000, 100)), &[measured(5.5, "sync_p1~async_p1"), full(1.7, "async sync")]),
+    Scenario::new("d1_r10k_c100", Requests(window(1, 10_000, 100)), &[always(7.2, "sync_p1~async_p1")]),
+    Scenario::new("d10_r5k_c100", Requests(window(10, 5_000, 100)), &[measured(5.5, "sync_p1~async_p1")]),
     Scenario::new("d100_r100_c1000", Requests(window(100, 100, 1_000)), &[measured(3.6, "sync_p1~async_p1")]),
-    Scenario::new("d1_r10k_c10", Requests(window(1, 10_000, 10)), &[measured(2.0, "sync_p1~async_p1 sync_p1~sync_p1@aa"), full(1.6, "async sync")]),
-    Scenario::new("d10_r10k_c10", Requests(window(10, 10_000, 10)), &[full(2.7, "sync_p1~async_p1"), full(1.6, "async sync")]),
-    Scenario::new("d100_r10k_c10", Requests(window(100, 10_000, 10)), &[measured(2.4, "sync_p1~async_p1"), full(1.6, "async sync")]),
-    Scenario::new("d1_r1k_c10", Requests(window(1, 1_000, 10)), &[measured(1.65, "sync_p1~async_p1"), full(1.6, "async sync")]),
-    Scenario::new("d10_r1k_c10", Requests(window(10, 1_000, 10)), &[measured(1.55, "sync_p1~async_p1"), full(1.6, "async sync")]),
-    Scenario::new("d1_r1k_c1000", Requests(window(1, 1_000, 1_000)), &[full(17.0, "sync_p1~async_p1"), full(2.3, "async sync")]),
+    Scenario::new("d1_r10k_c10", Requests(window(1, 10_000, 10)), &[measured(2.0, "sync_p1~async_p1 sync_p1~sync_p1@aa")]),
+    Scenario::new("d10_r10k_c10", Requests(window(10, 10_000, 10)), &[full(2.7, "sync_p1~async_p1")]),
+    Scenario::new("d100_r10k_c10", Requests(window(100, 10_000, 10)), &[measured(2.4, "sync_p1~async_p1")]),
+    Scenario::new("d1_r1k_c10", Requests(window(1, 1_000, 10)), &[measured(1.65, "sync_p1~async_p1")]),
+    Scenario::new("d10_r1k_c10", Requests(window(10, 1_000, 10)), &[measured(1.55, "sync_p1~async_p1")]),
+    Scenario::new("d1_r1k_c1000", Requests(window(1, 1_000, 1_000)), &[full(17.0, "sync_p1~async_p1")]),
     // And at the published ones.
     Scenario::new("d1_r10k_c1000", Requests(window(1, 10_000, 1_000)), &[full(10.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
-    Scenario::new("d10_r1k_c1000", Requests(window(10, 1_000, 1_000)), &[full(2.3, "async sync async_p1 sync_p1")]),
+    Scenario::new("d10_r1k_c1000", Requests(window(10, 1_000, 1_000)), &[full(2.3, "async_p1 sync_p1")]),
     Scenario::new("d10_r5k_c1000", Requests(window(10, 5_000, 1_000)), &[full(6.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
-    Scenario::new("d10_r10k_c1000", Requests(window(10, 10_000, 1_000)), &[full(10.0, "async sync async_p1 sync_p1")]),
+    Scenario::new("d10_r10k_c1000", Requests(window(10, 10_000, 1_000)), &[full(10.0, "async_p1 sync_p1")]),
     Scenario::new("d100_r1k_c1000", Requests(window(100, 1_000, 1_000)), &[full(3.3, "async sync async_p1 sync_p1 sync_p1@aa")]),
-    Scenario::new("d100_r10k_c1000", Requests(window(100, 10_000, 1_000)), &[full(10.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
-    Scenario::new("d1_r10k_c2000", Requests(window(1, 10_000, 2_000)), &[full(18.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
+    Scenario::new("d1_r10k_c2000", Requests(window(1, 10_000, 2_000)), &[full(18.0, "async sync async_p1 sync_p1")]),
     // One request.
     Scenario::new("one_d1_r10k", Requests(single(1_000, 10_000, 100)), &[always(0.65, "async sync sync_prefetch"), measured(3.3, "sync~async sync~sync_prefetch"), originals(0.8, "async sync"), originals(6.5, "original_async original_sync original_async_select")]),
     Scenario::new("one_d1_r10k_fresh", Requests(Flight { answer: Answer::Fresh, ..whole(1_000, 10_000, 1, 100) }), &[measured(1.0, "async sync")]),
@@ -166,62 +156,14 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("one_d10_r5k", Requests(single(10_000, 5_000, 25)), &[measured(0.4, "async sync sync@aa sync@slow sync_prefetch"), originals(0.73, "async sync"), originals(6.0, "original_async original_sync original_async_select")]),
     Scenario::new("one_d10_r1k", Requests(single(10_000, 1_000, 25)), &[measured(0.32, "async sync")]),
     Scenario::new("one_d10_r10k", Requests(single(10_000, 10_000, 25)), &[measured(0.76, "async sync"), full(2.0, "sync~async")]),
-    Scenario::new("one_d100_r1k", Requests(single(100_000, 1_000, 5)), &[measured(0.55, "async sync sync@aa"), originals(0.7, "async sync"), originals(106.0, "original_async original_sync")]),
+    Scenario::new("one_d100_r1k", Requests(single(100_000, 1_000, 5)), &[measured(0.55, "async sync"), originals(0.7, "async sync"), originals(106.0, "original_async original_sync")]),
     Scenario::new("one_d100_r10k", Requests(single(100_000, 10_000, 5)), &[measured(0.6, "async sync"), measured(2.3, "sync~async")]),
-    // Below saturation and far beyond it, each request to its end.
-    Scenario::new("short_10ms", Requests(whole(10_000, 1_000, 20, 20)), &[measured(0.26, "async sync sync@slow async_p1 sync_p1 sync_p1@aa")]),
-    Scenario::new("short_1ms", Requests(whole(1_000, 1_000, 200, 20)), &[measured(1.4, "async sync sync@slow async_p1 sync_p1 sync_p1@aa")]),
-    // What else could wait for a batch, at a load that all could carry.
-    Scenario::new("ways", Requests(whole(10_000, 1_000, 40, 20)), &[always(0.65, "async_p0 async_p1 async_p4 sync sync_p1 sync_p4 pool spawn_blocking sleep_in_poll")]),
-    Scenario::new("pool_model", Requests(whole(10_000, 1_000, 40, 20)), &[measured(0.65, "pool pool_p1")]),
+    // Requests to their end, below saturation and far beyond it.
+    Scenario::new("short_10ms", Requests(whole(10_000, 1_000, 20, 20)), &[measured(0.26, "async sync async_p1 sync_p1 sync_p1@aa")]),
+    Scenario::new("short_1ms", Requests(whole(1_000, 1_000, 200, 20)), &[measured(1.4, "async_p1 sync_p1 sync_p1@aa")]),
+    Scenario::new("pool_model", Requests(whole(10_000, 1_000, 40, 20)), &[always(0.65, "pool_p1")]),
     Scenario::new("below_10ms", Requests(whole(10_000, 1_000, 10, 50)), &[measured(0.95, "async_p1 sync_p1")]),
-    Scenario::new("below_100ms", Requests(whole(100_000, 1_000, 40, 6)), &[measured(1.1, "async_p1 sync_p1")]),
-    // Small batches: what is late here is the timer.
-    Scenario::new("timers_1ms", Requests(whole(1_000, 100, 2, 400)), &[measured(0.85, "async_p1 sync_p1")]),
-    // No batch comes before all have asked.
-    Scenario::new("all_2000", Requests(whole(2_000_000, 10_000, 2_000, 2)), &[measured(10.0, "async_p1 sync_p1")]),
     Scenario::new("nodelay_c4", Requests(no_delay(4)), &[always(1.6, "stock best_anew shared pyarrow loopback")]),
-    Scenario::new("nodelay_c16", Requests(no_delay(16)), &[always(1.6, "stock best_anew shared pyarrow loopback")]),
-    // The rest of the published grid, and its requests to their end.
-    Scenario::new("d1_r1k_c100", Requests(window(1, 1_000, 100)), &[full(1.6, "async sync")]),
-    Scenario::new("d1_r1k_c500", Requests(window(1, 1_000, 500)), &[full(1.9, "async sync")]),
-    Scenario::new("d1_r1k_c2000", Requests(window(1, 1_000, 2_000)), &[full(3.0, "async sync")]),
-    Scenario::new("whole_d1_r1k_c10", Requests(table(1, 1_000, 10)), &[full(3.5, "async sync")]),
-    Scenario::new("d1_r5k_c10", Requests(window(1, 5_000, 10)), &[full(1.6, "async sync")]),
-    Scenario::new("d1_r5k_c100", Requests(window(1, 5_000, 100)), &[full(1.7, "async sync")]),
-    Scenario::new("d1_r5k_c500", Requests(window(1, 5_000, 500)), &[full(2.2, "async sync")]),
-    Scenario::new("d1_r5k_c1000", Requests(window(1, 5_000, 1_000)), &[full(2.8, "async sync")]),
-    Scenario::new("d1_r5k_c2000", Requests(window(1, 5_000, 2_000)), &[full(4.0, "async sync")]),
-    Scenario::new("whole_d1_r5k_c10", Requests(table(1, 5_000, 10)), &[full(2.7, "async sync")]),
-    Scenario::new("d1_r10k_c500", Requests(window(1, 10_000, 500)), &[full(2.2, "async sync")]),
-    Scenario::new("whole_d1_r10k_c10", Requests(table(1, 10_000, 10)), &[full(2.6, "async sync")]),
-    Scenario::new("d10_r1k_c100", Requests(window(10, 1_000, 100)), &[full(1.6, "async sync")]),
-    Scenario::new("d10_r1k_c500", Requests(window(10, 1_000, 500)), &[full(1.9, "async sync")]),
-    Scenario::new("d10_r1k_c2000", Requests(window(10, 1_000, 2_000)), &[full(3.0, "async sync")]),
-    Scenario::new("whole_d10_r1k_c10", Requests(table(10, 1_000, 10)), &[full(12.0, "async sync")]),
-    Scenario::new("d10_r5k_c10", Requests(window(10, 5_000, 10)), &[full(1.6, "async sync")]),
-    Scenario::new("d10_r5k_c500", Requests(window(10, 5_000, 500)), &[full(2.2, "async sync")]),
-    Scenario::new("d10_r5k_c2000", Requests(window(10, 5_000, 2_000)), &[full(4.0, "async sync")]),
-    Scenario::new("whole_d10_r5k_c10", Requests(table(10, 5_000, 10)), &[full(4.5, "async sync")]),
-    Scenario::new("d10_r10k_c100", Requests(window(10, 10_000, 100)), &[full(1.7, "async sync")]),
-    Scenario::new("d10_r10k_c500", Requests(window(10, 10_000, 500)), &[full(2.2, "async sync")]),
-    Scenario::new("d10_r10k_c2000", Requests(window(10, 10_000, 2_000)), &[full(4.0, "async sync")]),
-    Scenario::new("whole_d10_r10k_c10", Requests(table(10, 10_000, 10)), &[full(3.5, "async sync")]),
-    Scenario::new("d100_r1k_c10", Requests(window(100, 1_000, 10)), &[full(1.6, "async sync")]),
-    Scenario::new("d100_r1k_c100", Requests(window(100, 1_000, 100)), &[full(1.6, "async sync")]),
-    Scenario::new("d100_r1k_c500", Requests(window(100, 1_000, 500)), &[full(1.9, "async sync")]),
-    Scenario::new("d100_r1k_c2000", Requests(window(100, 1_000, 2_000)), &[full(3.0, "async sync")]),
-    Scenario::new("whole_d100_r1k_c10", Requests(table(100, 1_000, 10)), &[full(100.0, "async sync")]),
-    Scenario::new("d100_r5k_c10", Requests(window(100, 5_000, 10)), &[full(1.6, "async sync")]),
-    Scenario::new("d100_r5k_c100", Requests(window(100, 5_000, 100)), &[full(1.7, "async sync")]),
-    Scenario::new("d100_r5k_c500", Requests(window(100, 5_000, 500)), &[full(2.2, "async sync")]),
-    Scenario::new("d100_r5k_c1000", Requests(window(100, 5_000, 1_000)), &[full(2.8, "async sync")]),
-    Scenario::new("d100_r5k_c2000", Requests(window(100, 5_000, 2_000)), &[full(4.0, "async sync")]),
-    Scenario::new("whole_d100_r5k_c10", Requests(table(100, 5_000, 10)), &[full(22.0, "async sync")]),
-    Scenario::new("d100_r10k_c100", Requests(window(100, 10_000, 100)), &[full(1.7, "async sync")]),
-    Scenario::new("d100_r10k_c500", Requests(window(100, 10_000, 500)), &[full(2.2, "async sync")]),
-    Scenario::new("d100_r10k_c2000", Requests(window(100, 10_000, 2_000)), &[full(4.0, "async sync")]),
-    Scenario::new("whole_d100_r10k_c10", Requests(table(100, 10_000, 10)), &[full(12.0, "async sync")]),
     // The map.
     Scenario::new("map_1", Requests(at_once(1)), &[always(0.44, "async_p0 sync spawn_blocking")]),
     Scenario::new("map_100", Requests(at_once(100)), &[full(0.55, "async_p0 sync spawn_blocking")]),
@@ -278,8 +220,8 @@ mod tests {
 
     #[test]
     fn the_ideal_of_a_pool_is_that_of_its_threads() {
-        let Requests(ways) = &case::find(SCENARIOS, "ways").unwrap().setting else { panic!("no requests") };
-        let ideal = |arm| ways.ideal_mb_per_s(subject(arm).unwrap(), 400_000);
-        assert_eq!((ideal("sync"), ideal("pool")), (Some(1600.0), Some(320.0)));
+        let Requests(model) = &case::find(SCENARIOS, "pool_model").unwrap().setting else { panic!("no requests") };
+        let ideal = |arm| model.ideal_mb_per_s(subject(arm).unwrap(), 400_000);
+        assert_eq!((ideal("sync"), ideal("pool_p1")), (Some(1600.0), Some(320.0)));
     }
 }

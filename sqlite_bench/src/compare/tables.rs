@@ -90,7 +90,7 @@ fn details(rows: &[Row]) -> Table {
 
 fn faults(rows: &[Row]) -> String {
     let line = |row: &Row| {
-        let what = row.fault.as_ref().or(row.complaint.as_ref())?.replace('\n', " ");
+        let what = row.fault.as_ref()?.replace('\n', " ");
         Some(format!("- {}, {}: {what}\n", row.arm.title, label(row.hold)))
     };
     let text: String = rows.iter().filter_map(line).collect();
@@ -139,7 +139,7 @@ fn figure(metric: &str, value: f64) -> String {
 
 impl Row {
     fn mark(&self) -> &'static str {
-        if self.fault.is_some() || self.complaint.is_some() { " !" } else { "" }
+        if self.fault.is_some() { " !" } else { "" }
     }
 
     fn figure(&self, metric: &str) -> String {
@@ -162,7 +162,7 @@ mod tests {
     fn row(arm: &str, hold_ms: u64, metrics: &[(&'static str, f64)]) -> Row {
         let arm = find(&ARMS.each_ref(), arm).unwrap();
         let hold = Duration::from_millis(hold_ms);
-        Row { arm, hold, metrics: metrics.iter().copied().collect(), fault: None, complaint: None }
+        Row { arm, hold, metrics: metrics.iter().copied().collect(), fault: None }
     }
 
     fn table(rows: &[Row], title: &str) -> Vec<String> {
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn a_run_with_failures_is_marked_and_named() {
         let mut rows = PUBLISHED.map(|arm| row(arm, 20, &[("reads_count", 800.0)]));
-        rows[1].complaint = Some("3 of 803 reads failed: is\nlocked".to_owned());
+        rows[1].fault = Some("3 of 803 reads failed: is\nlocked".to_owned());
         rows[2].fault = Some("database 1 is damaged".to_owned());
         let line = table(&rows, "READ THROUGHPUT (requests)").remove(2);
         assert_eq!(line, "| **20ms**    |             800 |          800 ! |          800 ! |");

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode};
 
 use crate::pool::{self, Work};
 use crate::schema::{self, Block, Inspection, JoinIndex, Row};
@@ -51,7 +51,7 @@ pub trait Design: Send + Sync {
 /// Why an operation failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum AccessError {
-    /// The database stayed locked for longer than the busy timeout, or a table of a shared cache was locked.
+    /// The database stayed locked for longer than the busy timeout.
     #[error("the database is locked: {0}")]
     Busy(String),
     #[error("{0}")]
@@ -98,16 +98,12 @@ pub trait Database: Send + Sync + 'static {
         self.read(work)
     }
 
-    fn put(&self, put: Put, block: Block, hold: Duration) -> impl Future<Output = Result<(), AccessError>> + Send {
-        self.write(move |connection| put(connection, block, hold))
-    }
-
     /// Ends its threads before the next arm begins.
     fn close(&self) {}
 }
 
-/// How a block is written: [`hold_and_insert`], [`insert_and_hold`], [`transact`] or another way.
-pub type Put = fn(&Connection, Block, Duration) -> rusqlite::Result<()>;
+/// How a block is written: [`hold_and_insert`] or [`insert_and_hold`].
+type Put = fn(&Connection, Block, Duration) -> rusqlite::Result<()>;
 
 struct Databases<D: Database> {
     each: Vec<D>,
@@ -126,7 +122,8 @@ impl<D: Database> Design for Databases<D> {
     }
 
     fn write(&self, database: usize, block: Block, hold: Duration) -> Answer<'_, ()> {
-        Box::pin(self.each[database].put(self.put, block, hold))
+        let put = self.put;
+        Box::pin(self.each[database].write(move |connection| put(connection, block, hold)))
     }
 
     fn inspect(&self, database: usize) -> Answer<'_, Inspection> {
@@ -148,21 +145,16 @@ pub fn databases<D: Database>(
 }
 
 /// A design with one connection to each database, in memory, as published; `reach` says how it is reached.
-pub fn in_memory<D: Database>(
-    setup: &Setup,
-    index: JoinIndex,
-    put: Put,
-    reach: impl Fn(Connection) -> D,
-) -> Result<Arc<dyn Design>, AccessError> {
-    databases(setup, put, |_| {
+pub fn in_memory<D: Database>(setup: &Setup, reach: impl Fn(Connection) -> D) -> Result<Arc<dyn Design>, AccessError> {
+    databases(setup, hold_and_insert, |_| {
         let connection = Connection::open_in_memory()?;
-        schema::create(&connection, index, setup.seed)?;
+        schema::create(&connection, JoinIndex::Absent, setup.seed)?;
         Ok(reach(connection))
     })
 }
 
 /// Holds the database that `connection` is locked for, and inserts the block statement by statement, as published.
-pub fn hold_and_insert(connection: &Connection, block: Block, hold: Duration) -> rusqlite::Result<()> {
+fn hold_and_insert(connection: &Connection, block: Block, hold: Duration) -> rusqlite::Result<()> {
     std::thread::sleep(hold);
     schema::insert(connection, block)
 }
@@ -173,11 +165,4 @@ pub fn insert_and_hold(connection: &Connection, block: Block, hold: Duration) ->
     schema::insert(connection, block)?;
     std::thread::sleep(hold);
     Ok(())
-}
-
-/// Inserts the block in a transaction that holds the database until it commits.
-pub fn transact(connection: &Connection, block: Block, hold: Duration) -> rusqlite::Result<()> {
-    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
-    insert_and_hold(&transaction, block, hold)?;
-    transaction.commit()
 }

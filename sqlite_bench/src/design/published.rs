@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 
-use super::access::{AccessError, Database, blocking, databases, failed, hold_and_insert, in_memory, insert_and_hold};
+use super::access::{AccessError, Database, blocking, databases, failed, in_memory, insert_and_hold};
 use super::{Arm, Role};
 use crate::pool::{Options, Pool, Work};
 use crate::schema::{self, JoinIndex};
@@ -14,16 +14,16 @@ pub static ARMS: [Arm; 4] = [
     Arm {
         title: "Direct Blocking",
         ..Arm::new(Role::Mirror, "direct", "SQLite called from the task, under a std mutex", |setup| {
-            in_memory(setup, JoinIndex::Absent, hold_and_insert, Mutex::new)
+            in_memory(setup, Mutex::new)
         })
     },
     Arm::new(Role::Mirror, "spawn_blocking", "SQLite called on the blocking pool, under a std mutex", |setup| {
-        in_memory(setup, JoinIndex::Absent, hold_and_insert, spawn_blocking)
+        in_memory(setup, spawn_blocking)
     }),
     Arm {
         title: "tokio-rusqlite",
         ..Arm::new(Role::Mirror, "tokio_rusqlite", "A thread per database, asked through a channel", |setup| {
-            in_memory(setup, JoinIndex::Absent, hold_and_insert, tokio_rusqlite::Connection::from)
+            in_memory(setup, tokio_rusqlite::Connection::from)
         })
     },
     Arm {

@@ -3,14 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::{RawFairMutex, RawMutex};
-use sqlite_bench::design::{self, Arm, OnThread, Role, hold_and_insert, in_memory, spawn_blocking, transact};
-use sqlite_bench::schema::JoinIndex::{Absent, Present};
+use sqlite_bench::design::{self, Arm, OnThread, Role, in_memory};
 use sqlite_bench::workload::{Loop, Workload, Writes};
 use study_kit::{Arms, Scenario, always, full, measured, originals, smoke};
 
-use crate::designs::{AsyncSqlite, AwaitedLock, Deadpool, HoldOutside, LockedByTask, ParkingLot, Reads};
-use crate::designs::{MEMDB, ROLLBACK, SHARED_CACHE, WAL, checked_out, insert_and_drop_oldest, library};
+use crate::designs::{AwaitedLock, FairLock, LockedByTask};
 use crate::map::Callers::{self, One, Scheduled};
 use crate::map::{Asking, Statement};
 use crate::prices::Price;
@@ -21,45 +18,19 @@ pub fn arms() -> Vec<&'static Arm> {
 }
 
 #[rustfmt::skip]
-pub static ARMS: [Arm; 15] = [
+pub static ARMS: [Arm; 3] = [
     Arm::new(Role::Control, "direct_async_lock", "direct under tokio's mutex: waiting no longer blocks a worker, SQLite still does",
-        |setup| in_memory(setup, Absent, hold_and_insert, |connection| AwaitedLock(connection.into()))),
+        |setup| in_memory(setup, |connection| AwaitedLock(connection.into()))),
     Arm::new(Role::Control, "sb_fair", "spawn_blocking under parking_lot's fair mutex",
-        |setup| in_memory(setup, Absent, hold_and_insert, |connection| OnThread(Arc::new(ParkingLot::<RawFairMutex>(connection.into()))))),
-    Arm::new(Role::Control, "sb_parking_lot", "spawn_blocking under parking_lot's mutex",
-        |setup| in_memory(setup, Absent, hold_and_insert, |connection| OnThread(Arc::new(ParkingLot::<RawMutex>(connection.into()))))),
+        |setup| in_memory(setup, |connection| OnThread(Arc::new(FairLock(connection.into()))))),
     Arm::new(Role::Control, "sb_tokio_mutex", "spawn_blocking under tokio's mutex, taken before the thread",
-        |setup| in_memory(setup, Absent, hold_and_insert, |connection| LockedByTask(Arc::new(connection.into())))),
-    Arm::new(Role::Control, "sb_hold_outside", "spawn_blocking; the hold comes before the lock is taken",
-        |setup| in_memory(setup, Absent, hold_and_insert, |connection| HoldOutside(spawn_blocking(connection)))),
-    Arm { commits_statements: false, ..Arm::new(Role::Control, "sb_hold_in_txn",
-        "spawn_blocking; the hold is inside BEGIN IMMEDIATE and one commit", |setup| in_memory(setup, Absent, transact, spawn_blocking)) },
-    Arm::new(Role::Control, "sb_indexed", "spawn_blocking; the joined column has an index",
-        |setup| in_memory(setup, Present, hold_and_insert, spawn_blocking)),
-    Arm { keeps_its_size: true, ..Arm::new(Role::Control, "sb_constant", "spawn_blocking; the oldest block goes when one is written",
-        |setup| in_memory(setup, Absent, insert_and_drop_oldest, spawn_blocking)) },
-    Arm::new(Role::Best, "wal_blocking", "WAL; reading connections checked out by a semaphore, used on the blocking pool",
-        |setup| checked_out(setup, WAL, Reads::Blocking)),
-    Arm::new(Role::Best, "wal_inline", "WAL; reading connections checked out by a semaphore, used in the task",
-        |setup| checked_out(setup, WAL, Reads::Inline)),
-    Arm::new(Role::Best, "deadpool", "WAL through deadpool-sqlite: a pool for reading, one connection for writing", |setup| library(setup, Deadpool::open)),
-    Arm::new(Role::Best, "async_sqlite", "WAL through async-sqlite: a thread per connection, one of them for writing", |setup| library(setup, AsyncSqlite::open)),
-    Arm::new(Role::NegativeControl, "memdb", "Several connections to one memdb database: its locks are those of a file without WAL",
-        |setup| checked_out(setup, MEMDB, Reads::Blocking)),
-    Arm::new(Role::NegativeControl, "shared_cache", "Several connections to one shared cache: tables are locked, and nobody waits",
-        |setup| checked_out(setup, SHARED_CACHE, Reads::Blocking)),
-    Arm::new(Role::NegativeControl, "rollback", "Several connections to a file with a rollback journal",
-        |setup| checked_out(setup, ROLLBACK, Reads::Blocking)),
+        |setup| in_memory(setup, |connection| LockedByTask(Arc::new(connection.into())))),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Setting {
     /// Reads and writes through a design.
-    Access {
-        workload: Workload,
-        /// Whether databases that are files lie on disk, and not in memory.
-        on_disk: bool,
-    },
+    Access(Workload),
     /// Many writes at once on disk, alone or in one commit.
     Commits { window: Duration },
     /// Nothing but the recording of samples.
@@ -78,23 +49,22 @@ const fn ms(milliseconds: u64) -> Duration {
 const READS_PER_S: f64 = 100.0;
 
 const fn closed(hold: Duration, window: Duration) -> Setting {
-    Setting::Access { workload: Workload::published(hold, window), on_disk: false }
+    Setting::Access(Workload::published(hold, window))
 }
 
-const fn open(hold: Duration, window: Duration, on_disk: bool) -> Setting {
+const fn open(hold: Duration, window: Duration) -> Setting {
     let reads = Loop::Open { reads_per_s: READS_PER_S };
-    Setting::Access { workload: Workload { reads, rest: ms(5), ..Workload::published(hold, window) }, on_disk }
+    Setting::Access(Workload { reads, rest: ms(5), ..Workload::published(hold, window) })
 }
 
 /// As long as the authors' program is run here, with readers that pause as its own do.
 const fn pausing(think: Duration, hold: Duration) -> Setting {
-    Setting::Access { workload: Workload { think, ..Workload::published(hold, ms(12_000)) }, on_disk: false }
+    Setting::Access(Workload { think, ..Workload::published(hold, ms(12_000)) })
 }
 
 /// One sync of each of 40 databases, readers meanwhile.
 const fn forty(hold: Duration, think: Duration, window: Duration) -> Setting {
-    let workload = Workload { databases: 40, think, writes: Writes::Once, ..Workload::published(hold, window) };
-    Setting::Access { workload, on_disk: false }
+    Setting::Access(Workload { databases: 40, think, writes: Writes::Once, ..Workload::published(hold, window) })
 }
 
 const fn price(name: &'static str, price: Price, arms: &'static [Arms]) -> Scenario<Setting> {
@@ -120,45 +90,38 @@ const ALONE: &[Arms] = &[measured(0.13, ASKING)];
 const BESIDE: &[Arms] = &[measured(0.31, ASKING)];
 
 const READS: &[Arms] = &[always(0.28, "in_place spawn_blocking tokio_rusqlite pool")];
-const COMPARED: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa sb_fair wal_threads";
 const PUBLISHED: &str = "direct spawn_blocking tokio_rusqlite";
-const EVERY_ARM: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa tokio_rusqlite@slow sb_fair direct_async_lock \
-    sb_parking_lot sb_tokio_mutex sb_hold_outside sb_hold_in_txn sb_indexed sb_constant wal_threads wal_blocking wal_inline deadpool async_sqlite \
-    memdb shared_cache rollback";
-const OPEN: &str = "direct spawn_blocking tokio_rusqlite wal_threads";
+const WITH_COPY: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa";
+const LOCKS: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa tokio_rusqlite@slow sb_fair sb_tokio_mutex";
+const OPEN: &str = "direct spawn_blocking tokio_rusqlite wal_threads wal_threads_idle";
 
 /// Every scenario. Seconds are those of EPYC 25/1.
 #[rustfmt::skip]
 pub const SCENARIOS: &[Scenario<Setting>] = &[
     // Of two seconds a p99 of spawn_blocking came out as two holds once in three times, and as three in all runs of three.
-    Scenario::new("hold_100ms", closed(ms(100), ms(3_000)), &[measured(3.22, EVERY_ARM)]),
-    Scenario::built("variant-tuned", "hold_100ms_tuned", closed(ms(100), ms(2_000)),
-        &[measured(2.2, "spawn_blocking"), always(2.2, "tokio_rusqlite")]),
-    Scenario::new("hold_1s", closed(ms(1_000), ms(6_000)), &[measured(6.7, COMPARED)]),
-    Scenario::new("no_hold", closed(ms(0), ms(1_000)), &[measured(1.1, "direct spawn_blocking tokio_rusqlite")]),
-    Scenario::new("open_100ms", open(ms(100), ms(2_000), false),
-        &[measured(2.2, OPEN), measured(2.2, "wal_threads_idle wal_threads_40 wal_blocking wal_inline deadpool async_sqlite")]),
-    Scenario::new("open_100ms_disk", open(ms(100), ms(2_000), true), &[measured(2.2, "wal_threads")]),
-    Scenario::new("open_1s", open(ms(1_000), ms(3_000), false), &[measured(3.6, OPEN), measured(3.6, "wal_threads_idle wal_inline")]),
+    Scenario::new("hold_100ms", closed(ms(100), ms(3_000)), &[measured(3.22, LOCKS), measured(3.22, "wal_threads")]),
+    Scenario::new("hold_1s", closed(ms(1_000), ms(6_000)), &[measured(6.7, PUBLISHED), measured(6.7, "sb_fair wal_threads")]),
+    Scenario::new("no_hold", closed(ms(0), ms(1_000)), &[measured(1.1, "direct tokio_rusqlite")]),
+    Scenario::new("open_100ms", open(ms(100), ms(2_000)), &[measured(2.2, OPEN), measured(2.2, "wal_threads_40")]),
+    Scenario::new("open_1s", open(ms(1_000), ms(3_000)), &[measured(3.6, OPEN)]),
     // The published hold and think time at a hundredth: a worker that syncs forty of them takes turns with readers for twenty holds.
     Scenario::new("forty_300ms", forty(ms(300), Duration::from_micros(50), ms(600)),
         &[measured(5.1, "direct"), measured(1.15, "tokio_rusqlite wal_threads")]),
     Scenario::new("commit_disk", Setting::Commits { window: ms(1_000) }, &[measured(1.1, "single_commit group_commit")]),
     Scenario::new("recorder", Setting::Record { samples: 1_000_000 }, &[always(0.05, "recorder")]),
     Scenario::new("full_100ms", closed(ms(100), ms(120_000)),
-        &[full(120.0, COMPARED), full(120.0, "direct_async_lock sb_tokio_mutex")]),
-    Scenario::new("full_1s", closed(ms(1_000), ms(120_000)), &[full(120.0, COMPARED)]),
-    Scenario::new("full_10s", closed(ms(10_000), ms(120_000)), &[full(130.0, COMPARED)]),
-    Scenario::new("open_10s", open(ms(10_000), ms(120_000), false), &[full(130.0, OPEN)]),
+        &[full(120.0, WITH_COPY), full(120.0, "direct_async_lock sb_fair sb_tokio_mutex")]),
+    Scenario::new("full_1s", closed(ms(1_000), ms(120_000)), &[full(120.0, WITH_COPY)]),
+    Scenario::new("full_10s", closed(ms(10_000), ms(120_000)), &[full(130.0, WITH_COPY)]),
     // Two holds, which are enough where no read waits for one.
-    Scenario::new("open_10s_wal", open(ms(10_000), ms(20_000), false), &[full(21.0, "wal_threads")]),
+    Scenario::new("open_10s_wal", open(ms(10_000), ms(20_000)), &[full(21.0, "wal_threads")]),
     Scenario::new("forty_30s", forty(ms(30_000), ms(5), ms(60_000)),
         &[full(630.0, "direct"), full(75.0, "tokio_rusqlite wal_threads")]),
     // Beside the authors' program, which runs its three designs one after the other.
     Scenario::new("pause_1ms_100ms", pausing(ms(1), ms(100)), &[originals(12.2, PUBLISHED), originals(37.0, "original")]),
     Scenario::new("pause_1ms_1s", pausing(ms(1), ms(1_000)), &[originals(12.7, PUBLISHED), originals(39.0, "original")]),
-    Scenario::new("smoke", closed(ms(20), ms(300)), &[smoke(0.46, EVERY_ARM)]),
-    Scenario::new("smoke_open", open(ms(20), ms(300), true), &[smoke(0.46, "direct wal_threads wal_threads_idle wal_threads_40")]),
+    Scenario::new("smoke", closed(ms(20), ms(300)), &[smoke(0.46, LOCKS), smoke(0.46, "direct_async_lock wal_threads")]),
+    Scenario::new("smoke_open", open(ms(20), ms(300)), &[smoke(0.46, "direct wal_threads wal_threads_idle wal_threads_40")]),
     Scenario::new("smoke_forty", forty(ms(20), Duration::from_micros(167), ms(100)), &[smoke(0.26, "tokio_rusqlite")]),
     Scenario::new("smoke_commit", Setting::Commits { window: ms(100) }, &[smoke(0.2, "single_commit group_commit")]),
     price("price_lock_free", Price::Lock { callers: 1 }, &[always(0.25, "std parking_lot tokio")]),

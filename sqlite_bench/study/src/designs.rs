@@ -1,30 +1,25 @@
-//! Designs that exist only to be compared: other locks, other ways to write, several connections per database.
+//! Designs that exist only to be compared: other locks, several connections per database.
 
-use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_sqlite::PoolBuilder;
 use deadpool_sqlite::{Config, Hook, HookError, PoolConfig, Runtime};
-use parking_lot::lock_api::{Mutex, RawMutex};
+use parking_lot::FairMutex;
 use rusqlite::Connection;
-use sqlite_bench::design::{
-    AccessError, Database, Design, Lock, OnThread, Put, Setup, blocking, databases, failed, hold_and_insert, transact,
-};
+use sqlite_bench::design::{AccessError, Database, Lock, blocking, failed};
 use sqlite_bench::pool::Work;
-use sqlite_bench::schema::{self, Block, JoinIndex, SEED_BLOCKS};
 use tokio::sync::Semaphore;
 
 /// How long a connection waits for another one's lock before it gives up.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// parking_lot's mutex. Whoever comes first after an unlock takes it, be it ahead of those who wait; with a `RawMutex` about every 0.5 ms
-/// an unlock hands it to the thread that waits longest, with a `RawFairMutex` each does.
-pub struct ParkingLot<R>(pub Mutex<R, Connection>);
+/// parking_lot's fair mutex: an unlock hands it to the thread that waits longest.
+pub struct FairLock(pub FairMutex<Connection>);
 
-impl<R: RawMutex + Send + Sync + 'static> Lock for ParkingLot<R> {
+impl Lock for FairLock {
     fn with<T>(&self, work: impl FnOnce(&Connection) -> T) -> T {
         work(&self.0.lock())
     }
@@ -49,63 +44,6 @@ impl Database for LockedByTask {
         let connection = Arc::clone(&self.0).lock_owned().await;
         blocking(move || Ok(work(&connection)?)).await
     }
-}
-
-/// Holds and inserts as published, and lets the oldest block go: the table keeps its size.
-pub fn insert_and_drop_oldest(connection: &Connection, block: Block, hold: Duration) -> rusqlite::Result<()> {
-    hold_and_insert(connection, block, hold)?;
-    let oldest = [block.number.saturating_sub(SEED_BLOCKS).cast_signed()];
-    connection.prepare_cached("DELETE FROM transactions WHERE block_id = ?1")?.execute(oldest)?;
-    connection.prepare_cached("DELETE FROM blocks WHERE id = ?1")?.execute(oldest)?;
-    Ok(())
-}
-
-/// As `spawn_blocking`, but the hold comes before the lock, on the thread that takes it.
-pub struct HoldOutside(pub OnThread<std::sync::Mutex<Connection>>);
-
-impl Database for HoldOutside {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        self.0.read(work).await
-    }
-
-    async fn put(&self, _: Put, block: Block, hold: Duration) -> Result<(), AccessError> {
-        let lock = Arc::clone(&self.0.0);
-        blocking(move || {
-            std::thread::sleep(hold);
-            Ok(lock.with(|connection| schema::insert(connection, block))?)
-        })
-        .await
-    }
-}
-
-/// Where several connections of one database meet, and what each of them sets.
-pub type Store = (fn(&Setup, usize) -> PathBuf, &'static str);
-
-pub const WAL: Store = (Setup::file, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
-// FULL may lose the last commit with this journal: the deletion of the journal is not synced.
-pub const ROLLBACK: Store = (Setup::file, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA;");
-pub const MEMDB: Store = (|setup, database| format!("file:/{}-{database}?vfs=memdb", own(setup)).into(), "");
-pub const SHARED_CACHE: Store =
-    (|setup, database| format!("file:{}-{database}?mode=memory&cache=shared", own(setup)).into(), "");
-
-/// The folder of a run is its own, so that its name keeps apart what runs of one process share by name in memory.
-fn own(setup: &Setup) -> Cow<'_, str> {
-    setup.folder.file_name().unwrap_or_default().to_string_lossy()
-}
-
-/// Opens a connection to a database, which the first one creates.
-fn join((place, pragmas): Store, setup: &Setup, database: usize) -> rusqlite::Result<Connection> {
-    let connection = Connection::open(place(setup, database))?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.execute_batch(pragmas)?;
-    Ok(connection)
-}
-
-/// The first one, with the blocks of the start.
-fn create(store: Store, setup: &Setup, database: usize) -> rusqlite::Result<Connection> {
-    let connection = join(store, setup, database)?;
-    schema::create(&connection, JoinIndex::Present, setup.seed)?;
-    Ok(connection)
 }
 
 /// Where reads run.
@@ -141,24 +79,10 @@ pub struct CheckedOut {
 }
 
 impl CheckedOut {
-    fn new(connections: Vec<Connection>, reads: Reads) -> Self {
-        let free = Arc::new(Semaphore::new(connections.len()));
-        CheckedOut { free, connections: Arc::new(connections.into()), reads }
-    }
-
     pub fn open(file: &Path, size: usize, reads: Reads) -> Result<Self, AccessError> {
-        Ok(CheckedOut::new((0..size).map(|_| connect(file)).collect::<Result<_, _>>()?, reads))
+        let connections: Vec<_> = (0..size).map(|_| connect(file)).collect::<Result<_, _>>()?;
+        Ok(CheckedOut { free: Arc::new(Semaphore::new(size)), connections: Arc::new(connections.into()), reads })
     }
-}
-
-/// Opens databases with connections to check out.
-pub fn checked_out(setup: &Setup, store: Store, reads: Reads) -> Result<Arc<dyn Design>, AccessError> {
-    databases(setup, transact, |database| {
-        let writer = create(store, setup, database)?;
-        let readers = (0..setup.readers).map(|_| join(store, setup, database));
-        let reading = CheckedOut::new(readers.collect::<rusqlite::Result<_>>()?, reads);
-        Ok(Split { reading, writing: LockedByTask(Arc::new(writer.into())) })
-    })
 }
 
 impl Database for CheckedOut {
@@ -216,17 +140,6 @@ impl<D: Database> Database for InTurn<D> {
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
         self.each[self.next.fetch_add(1, Ordering::Relaxed) % self.each.len()].read(work).await
     }
-}
-
-/// WAL through a library: `open` opens a pool of so many connections to a file.
-pub fn library<P: Database>(
-    setup: &Setup,
-    open: fn(&Path, usize) -> Result<P, AccessError>,
-) -> Result<Arc<dyn Design>, AccessError> {
-    databases(setup, transact, |database| {
-        create(WAL, setup, database)?;
-        split(&setup.file(database), setup.readers, open)
-    })
 }
 
 /// One pool for reading, and one of one connection for writing.

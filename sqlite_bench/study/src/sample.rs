@@ -32,7 +32,7 @@ impl Study for SqliteBench {
     fn observe(case: &TestCase<'_, Setting>) -> Result<Observation> {
         settle_allocator();
         match *case.setting {
-            Setting::Access { workload, on_disk } => access(case, workload, on_disk),
+            Setting::Access(workload) => access(case, workload),
             Setting::Commits { window } => {
                 let batch = if case.arm == "group_commit" { BATCH } else { NonZero::<usize>::MIN };
                 Ok(Observation::new("", commits::run(batch, window, &data::folder(Self::NAME))?))
@@ -50,8 +50,8 @@ impl Study for SqliteBench {
     }
 }
 
-/// Drives the design of an arm; its failed operations are figures only where they are the finding.
-fn access(case: &TestCase<'_, Setting>, scenario: Workload, on_disk: bool) -> Result<Observation> {
+/// Drives the design of an arm.
+fn access(case: &TestCase<'_, Setting>, scenario: Workload) -> Result<Observation> {
     let mut workload = scenario;
     // The hold takes on what the whole cycle gets longer by.
     let cycle = workload.write_cycle();
@@ -67,7 +67,7 @@ fn access(case: &TestCase<'_, Setting>, scenario: Workload, on_disk: bool) -> Re
         // The same reads, and nothing else.
         (name, workload.writes) = (stem, Writes::Never);
     }
-    let folder = if on_disk { data::folder } else { data::memory_folder }(SqliteBench::NAME);
+    let folder = data::memory_folder(SqliteBench::NAME);
     let arm = find(&arms(), name)?;
     let measured = bench::measure(arm, &workload, &folder, case.seed, &|_| {}, Span::start, Span::end)?;
     ensure!(measured.fault.is_none(), measured.fault.unwrap_or_default());

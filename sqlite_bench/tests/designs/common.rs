@@ -6,66 +6,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use rusqlite::Connection;
 use sqlite_bench::design::{Arm, Design, Setup};
-use sqlite_bench::driver::{self, Acknowledged, HISTORY_WRITES};
 use sqlite_bench::schema::{Block, READ_ROWS, Row, SEED_BLOCKS, SEED_TRANSACTIONS, WRITE_TRANSACTIONS};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 pub const SEED: u64 = 11;
 pub const DATABASES: usize = 2;
-/// Number of the first block after the history.
-pub const NEXT: u64 = SEED_BLOCKS + HISTORY_WRITES;
-/// No operation takes longer than this, be it on a machine with much else to do.
-pub const LIMIT: Duration = Duration::from_secs(30);
 
 pub fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// A design with databases in a folder of their own; its runtime must have been entered, and be so still when it is dropped.
-pub struct Opened<'a> {
-    pub runtime: &'a Runtime,
-    arm: &'a Arm,
-    pub design: Arc<dyn Design>,
-    pub setup: Setup,
-    _folder: TempDir,
-}
-
-fn open<'a>(runtime: &'a Runtime, arm: &'a Arm) -> Opened<'a> {
+/// A design with databases in a folder of their own; the runtime must have been entered, and be so still when the design is dropped.
+pub fn open(arm: &Arm) -> (TempDir, Setup, Arc<dyn Design>) {
     // In memory where there is such a folder: what a test waits for is not the disk.
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let setup = Setup { databases: DATABASES, readers: 2, seed: SEED, folder: folder.path().to_owned() };
     let design = (arm.open)(&setup).unwrap_or_else(|error| panic!("{}: {error}", arm.name));
-    Opened { runtime, arm, design, setup, _folder: folder }
-}
-
-/// The same with the history in it.
-pub fn open_with_history<'a>(runtime: &'a Runtime, arm: &'a Arm) -> Opened<'a> {
-    let opened = open(runtime, arm);
-    runtime.block_on(driver::replay(&*opened.design, DATABASES, SEED)).unwrap();
-    opened
-}
-
-impl Opened<'_> {
-    /// Another connection to the first database, as of another process.
-    pub fn stranger(&self) -> Connection {
-        let connection = Connection::open(self.setup.file(0)).unwrap();
-        connection.busy_timeout(LIMIT).unwrap();
-        connection
-    }
-
-    /// What the check says of the first database, if these blocks were acknowledged and those failed.
-    pub fn verdict(&self, blocks: &[u64], failed: &[u64]) -> Option<String> {
-        let known = [Acknowledged { blocks: blocks.to_vec(), failed: failed.to_vec() }];
-        self.runtime.block_on(driver::verify(self.arm, &*self.design, &known)).unwrap()
-    }
+    (folder, setup, design)
 }
 
 /// A database as somebody would write it who knows no SQL.
 #[derive(Default)]
-pub struct Oracle {
+struct Oracle {
     /// Number and number of transactions.
     blocks: Vec<(u64, u64)>,
     rows: Vec<Row>,
@@ -73,7 +37,7 @@ pub struct Oracle {
 
 impl Oracle {
     /// With the blocks of the start.
-    pub fn new() -> Self {
+    fn new() -> Self {
         let mut oracle = Oracle::default();
         for number in 0..SEED_BLOCKS {
             oracle.insert(number, SEED_TRANSACTIONS);
@@ -96,18 +60,8 @@ impl Oracle {
         }
     }
 
-    /// What a writer does: the oldest block goes if the arm keeps its size.
-    pub fn write(&mut self, number: u64, keeps_its_size: bool) {
-        self.insert(number, WRITE_TRANSACTIONS);
-        if keeps_its_size {
-            let gone = number - SEED_BLOCKS;
-            self.blocks.retain(|&(block, _)| block != gone);
-            self.rows.retain(|row| row.1 != i64::try_from(gone).unwrap());
-        }
-    }
-
     /// The newest transactions of blocks after the one of number `after`.
-    pub fn read(&self, after: u64) -> Vec<Row> {
+    fn read(&self, after: u64) -> Vec<Row> {
         let mut rows: Vec<Row> = self.rows.iter().filter(|row| row.1.unsigned_abs() > after).cloned().collect();
         rows.sort_by_key(|row| Reverse((row.1, row.0)));
         rows.truncate(usize::try_from(READ_ROWS).unwrap());
@@ -142,7 +96,7 @@ async fn run(arm: &Arm, design: &dyn Design, history: &[Step]) {
             assert_eq!(rows, oracles[database].read(after), "{}: {after} of {database}", arm.name);
         } else {
             design.write(database, Block::written(next[database], SEED), Duration::ZERO).await.unwrap();
-            oracles[database].write(next[database], arm.keeps_its_size);
+            oracles[database].insert(next[database], WRITE_TRANSACTIONS);
             next[database] += 1;
         }
     }
@@ -156,6 +110,7 @@ pub fn arms_return_the_rows_of(history: &[Step], arms: impl Iterator<Item = &'st
     let runtime = runtime();
     let _entered = runtime.enter();
     for arm in arms {
-        runtime.block_on(run(arm, &*open(&runtime, arm).design, history));
+        let (_folder, _, design) = open(arm);
+        runtime.block_on(run(arm, &*design, history));
     }
 }
