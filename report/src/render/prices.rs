@@ -3,6 +3,7 @@
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use super::markdown::{EVIDENCE, Table, around, cell, code, heading, known, round, some, text};
+use super::rule;
 use crate::claims::handoffs::Way;
 use crate::fmt;
 use crate::judge::figures;
@@ -12,7 +13,7 @@ use crate::page::view::{StudyView, price_host};
 const WAYS: [Way; 2] = [Way::Sync, Way::Async];
 /// A handoff adds less than 5 % to work that takes so many times as long.
 const FEW: f64 = 20.0;
-const ADDS_LITTLE: &str = "Adds under 5 % to work longer than";
+const ADDS_LITTLE: &str = "Under 5 % of work longer than";
 
 /// The prices that the README shows, from cheap to dear, and below them what has a sentence of its own; nothing if none of them was measured.
 pub fn short(studies: &[StudyView]) -> String {
@@ -21,7 +22,10 @@ pub fn short(studies: &[StudyView]) -> String {
     let dearest = |price: &JudgedPrice| seconds(price).unwrap_or(f64::INFINITY);
     let mut shown: Vec<_> = priced(studies).filter(|(_, price)| price.price.is_in_readme).collect();
     shown.sort_by(|(_, a), (_, b)| dearest(a).total_cmp(&dearest(b)));
-    let before = format!("{} On your machine: `make prices`.\n\n", lead(studies));
+    let rule = rule::agreement(studies).map(|(agree, of)| {
+        format!(" **Overhead is that cost over the work between two handoffs**: this predicts [{agree} of {of} effects](REPORT.md#the-rule).")
+    });
+    let before = format!("{}{} On your machine: `make prices`.\n\n", lead(studies), rule.unwrap_or_default());
     let (said, rows): (Vec<_>, Vec<_>) = shown.into_iter().partition(|(_, price)| !price.price.uses.is_empty());
     let sentence = |(view, price): &(&StudyView, &JudgedPrice)| format!("\n{}.\n", link(view, &price.use_in_words()));
     let said: String = said.iter().map(sentence).collect();
@@ -105,7 +109,7 @@ fn lead(studies: &[StudyView]) -> String {
     let is_ranged = priced(studies).any(|(_, price)| price.hosts.len() > 1);
     let and_range = if is_ranged { "; thresholds are ranges over hosts" } else { "" };
     format!(
-        "A handoff passes work or data to another thread or task. These are its costs beyond those of the same work in place, \
+        "A handoff passes work or data to another thread or task. These are costs beyond the same work in place, \
          on one machine, [{}]({EVIDENCE}MACHINES.md), with confidence intervals{and_range}.",
         cell(host_name(studies))
     )

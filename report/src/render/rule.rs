@@ -7,12 +7,17 @@ use crate::claims::handoffs::{Handoffs, Shape};
 use crate::fmt;
 use crate::page::view::{Predicted, StudyView, predicted};
 
+/// How many effects are predicted, of how many that could be; `None` without any.
+pub fn agreement(studies: &[StudyView]) -> Option<(usize, usize)> {
+    let (found, _) = predicted(studies);
+    let agree = found.iter().filter(|line| line.agrees).count();
+    Some((agree, found.len())).filter(|(_, of)| *of > 0)
+}
+
 /// The section of the report, a row per rule; nothing if nothing can be predicted.
 pub fn section(studies: &[StudyView]) -> String {
     let (found, missing) = predicted(studies);
-    if found.is_empty() {
-        return String::new();
-    }
+    let Some((agree, of)) = agreement(studies) else { return String::new() };
     let mut table =
         Table::new("Effect | >Handoffs | >Work between two | >Price of one | >Predicted | >Measured | Agree");
     for view in studies {
@@ -35,15 +40,13 @@ pub fn section(studies: &[StudyView]) -> String {
             ]);
         }
     }
-    let agree = found.iter().filter(|line| line.agrees).count();
     let drawn = found.iter().any(|line| line.observed.rule.shape == Shape::Added);
     let chart = "\n![Overhead against work between two handoffs](charts/rule.svg)\n";
     let missing = bullets(missing.into_iter().map(|name| format!("No price yet: {name}")));
     format!(
         "{}Each handoff adds its price. Of two parts that run side by side the longer decides, and both pay. \
-         This predicts {agree} of {} effects within 25 % of their logarithm, or within 5 points if they are below 20 %.\n\n{}{}{missing}",
+         This predicts {agree} of {of} effects within 25 % of their logarithm, or within 5 points if they are below 20 %.\n\n{}{}{missing}",
         heading("the-rule", "## The rule"),
-        found.len(),
         table.render(),
         if drawn { chart } else { "" },
     )

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use strum::VariantArray as _;
 
-use super::markdown::{range_in_words, some};
+use super::markdown::{around, range_in_words, some};
 use crate::claims::rules::Over;
 use crate::claims::{Form, Further};
 use crate::files::Schema;
@@ -99,7 +99,9 @@ pub fn in_words(view: &StudyView, id: &str) -> Option<String> {
         let settings = view.deciding_settings(id, form);
         Some(format!("{} ({})", range_in_words(settings.first()?), figures::over_in_words(view.over(id, form))))
     });
+    let what = claim.forms().find_map(|(_, found)| found.deciding_row()).map(|row| figures::what(&row.scale));
     let row = claim.forms().find_map(|(_, found)| found.deciding_row().filter(|row| row.figure.is_some()));
     let published = row.and_then(figures::published).unwrap_or_else(|| claim.original.clone());
-    Some(format!("{id}: {}\nhere:      {here}\nrange:     {range}\npublished: {published}\n", claim.text))
+    let what = around(" (", what.unwrap_or_default(), ")");
+    Some(format!("{id}: {}{what}\nhere:      {here}\nrange:     {range}\npublished: {published}\n", claim.text))
 }
