@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
-use study_kit::{Arms, Scenario, always, full, measured, originals, smoke};
+use study_kit::{Arms, Scenario, always, full, measured, originals, quick, smoke, smoke_full, smoke_quick};
 
 use crate::data::DataKind::{self, Csv, Letter, Log, Pattern, Random};
 use crate::input::Shape;
@@ -178,21 +178,20 @@ const ARMS_ENTRY_5M: &[Arms] = &[
     measured(0.24, "async_buffered~sync_buffered async_buffered~async_buffered_in_place"),
     measured(0.15, "sync~sync@aa sync@slow~sync"),
     full(0.2, "best_async~best_sync best_async_in_place~best_sync"),
-    measured(0.02, "async sync"),
+    quick(0.02, "async sync"),
 ];
 const ARMS_ENTRY_5M_MINIZ: &[Arms] = &[
     measured(0.5, "async~sync async~async_buffered original_async~original_sync sync~sync@aa"),
     measured(0.03, "async"),
 ];
 const ARMS_ENTRIES_50: &[Arms] = &[
-    always(0.03, "sync async_buffered async_buffered_in_place sync_buffered sync_reused sync_buffer_8k"),
-    always(0.03, "sync_buffer_32k disguised"),
-    always(
-        0.03,
-        "best_sync best_at_once best_async best_async_in_place best_async_offload best_parallel best_concurrent zip_crate rawzip async_zip",
-    ),
-    always(0.08, "async async_current_thread async_static"),
-    always(0.68, "async~sync"),
+    smoke_quick(0.03, "sync async_buffered async_buffered_in_place sync_buffered sync_reused"),
+    smoke_quick(0.03, "sync_buffer_8k sync_buffer_32k"),
+    always(0.03, "best_sync best_async"),
+    smoke_quick(0.03, "best_at_once best_async_in_place best_async_offload best_parallel zip_crate async_zip"),
+    smoke(0.03, "rawzip"),
+    smoke_quick(0.08, "async async_current_thread async_static"),
+    smoke_full(0.68, "async~sync"),
     always(0.06, "sync~sync@aa"),
     smoke(0.13, "sync@slow~sync"),
     measured(0.22, "async_buffered~sync_buffered async_buffered~async_buffered_in_place"),
@@ -208,15 +207,15 @@ const ARMS_ENTRIES_50_MINIZ: &[Arms] = &[
     originals(0.32, "async~sync original_async~original_sync"),
 ];
 const ARMS_MEMORY_100K: &[Arms] = &[
-    smoke(0.02, "best_sync best_async"),
     measured(0.02, "sync~async sync_buffer_8k~async sync_buffer_32k~sync_buffer_8k"),
-    measured(0.02, "sync~sync@aa sync async"),
+    measured(0.02, "sync~sync@aa"),
+    quick(0.02, "sync async"),
     full(0.03, "best_async~best_sync"),
 ];
 const ARMS_MEMORY_MINIZ: &[Arms] = &[
-    smoke(0.02, "best_sync best_async original_sync original_async later_sync later_async"),
+    smoke(0.02, "original_sync original_async later_sync later_async"),
     measured(0.05, "sync~async original_sync~original_async"),
-    measured(0.06, "sync_buffer_32k~sync_buffer_8k sync~sync@aa"),
+    measured(0.06, "sync~sync@aa"),
 ];
 const ARMS_MEMORY_5M: &[Arms] = &[
     smoke(0.02, "disguised poll_only poll_runtime"),
@@ -225,13 +224,11 @@ const ARMS_MEMORY_5M: &[Arms] = &[
 ];
 const ARMS_PERF_5M: &[Arms] =
     &[smoke(0.37, "sync async sync@aa sync@slow"), measured(0.09, "async_buffered sync_buffered sync_buffered@aa")];
-const ARMS_PERF_20M: &[Arms] = &[
-    measured(0.1, "sync async_buffered sync_buffered sync_buffered@aa sync@aa sync@slow best_sync best_async"),
-    measured(0.57, "async"),
-];
+const ARMS_PERF_10M: &[Arms] = &[measured(0.07, "async_buffered sync_buffered sync_buffered@aa")];
+const ARMS_PERF_20M: &[Arms] =
+    &[measured(0.1, "sync async_buffered sync_buffered sync_buffered@aa sync@aa sync@slow"), measured(0.57, "async")];
 const ARMS_RSS_10M: &[Arms] = &[always(0.02, "empty sync async best_sync best_async"), measured(0.02, "sync@aa")];
 const ARMS_CALLS_1: &[Arms] = &[
-    always(0.03, "sync async best_sync best_async"),
     measured(0.45, "async~sync sync~sync@aa"),
     measured(0.02, "best_async~best_async_whole best_async_whole~best_async_whole@aa"),
 ];
@@ -249,15 +246,23 @@ const ARMS_MANY: &[Arms] = &[
 const ARMS_MANY_MINIZ: &[Arms] = &[
     measured(0.41, "sync_sequential async_sequential original_async_sequential"),
     measured(0.23, "sync_threads async_concurrent async_concurrent@aa original_async_concurrent"),
-    measured(0.2, "best_sync_threads best_async_concurrent"),
 ];
 const ARMS_TICKER: &[Arms] = &[
-    always(1.1, "idle"),
-    always(0.92, "async async_buffered best_async best_async_in_place best_async_offload async_zip"),
+    smoke_quick(1.1, "idle"),
+    smoke_quick(0.92, "async async_buffered best_async best_async_in_place async_zip"),
+    always(0.92, "best_async_offload"),
 ];
-const FIFTY: &[Arms] = &[full(0.7, "async~sync"), full(0.25, "async_buffered~sync_buffered")];
-const SIZES: &[Arms] = &[measured(0.07, "async_buffered sync_buffered sync_buffered@aa")];
+const SIZES: &[Arms] = &[measured(0.07, "async_buffered sync_buffered")];
 const PERF_TEST: &[Arms] = &[
+    measured(0.14, "sync"),
+    measured(0.27, "async"),
+    full(0.14, "original_sync"),
+    full(0.27, "original_async"),
+    originals(0.14, "sync original_sync"),
+    originals(0.17, "async original_async"),
+];
+/// Of the sizes of Z4, too.
+const PERF_TEST_LARGE: &[Arms] = &[
     measured(0.14, "sync sync@aa async_buffered"),
     measured(0.27, "async"),
     full(0.14, "original_sync"),
@@ -267,25 +272,22 @@ const PERF_TEST: &[Arms] = &[
 ];
 const ASYNC: &[Arms] = &[measured(0.04, "async sync")];
 const STREAMED: &[Arms] = &[measured(0.04, "empty sync async best_sync best_async")];
-const CALLS: &[Arms] = &[always(0.02, "sync async best_sync best_async")];
-const ARMS_CALLS_1M: &[Arms] =
-    &[always(0.02, "sync async best_sync best_async"), measured(0.2, "async~sync sync~sync@aa")];
 const WRITES: &[Arms] = &[always(0.16, "std tokio_file std_buffered tokio_buffered")];
 const MAP_WRITES: &[Arms] = &[always(0.07, "std std_buffered tokio_file tokio_buffered")];
 const MAP_WRITES_FULL: &[Arms] = &[full(0.07, "std std_buffered tokio_file tokio_buffered")];
 const MAP_ENTRIES: &[Arms] = &[always(0.06, "sync sync_buffered async async_buffered")];
 const MAP_ENTRIES_FULL: &[Arms] = &[full(0.1, "sync sync_buffered async async_buffered")];
 const MAP_ENTRIES_LONG: &[Arms] = &[full(0.4, "sync sync_buffered async async_buffered")];
-const DATA: &[Arms] = &[
-    smoke(0.02, "sync async"),
-    always(0.02, "best_sync best_at_once best_async zip_crate rawzip async_zip"),
+const DATA: &[Arms] = &[smoke_full(0.02, "best_sync zip_crate"), full(0.5, "best_sync~zip_crate async_zip~best_async")];
+const DATA_LOG: &[Arms] = &[
+    smoke_full(0.02, "best_sync zip_crate"),
     full(0.5, "best_sync~zip_crate best_at_once~zip_crate best_sync~rawzip async_zip~best_async"),
 ];
 
 /// Every scenario. The seconds are those of an EPYC 25/1.
 pub const SCENARIOS: &[Scenario<Setting>] = &[
     file("entry_5m", ENTRY_5M, ARMS_ENTRY_5M),
-    archive("entry_5m_disk", (Disk, 1), ENTRY_5M, &[smoke(0.02, "best_sync best_async"), full(0.25, "async~sync")]),
+    archive("entry_5m_disk", (Disk, 1), ENTRY_5M, &[full(0.25, "async~sync")]),
     miniz(file("entry_5m_miniz", ENTRY_5M, ARMS_ENTRY_5M_MINIZ)),
     file(
         "entry_20m",
@@ -297,25 +299,25 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     ),
     miniz(file("entry_20m_miniz", ENTRY_20M, &[full(2.9, "async~sync sync~sync@aa")])),
     file("entries_50", ENTRIES_50, ARMS_ENTRIES_50),
-    archive("entries_50_disk", (Disk, 1), ENTRIES_50, FIFTY),
+    archive("entries_50_disk", (Disk, 1), ENTRIES_50, &[full(0.7, "async~sync")]),
     miniz(file("entries_50_miniz", ENTRIES_50, ARMS_ENTRIES_50_MINIZ)),
     archive("memory_100k", (Memory, 4), ENTRY_100K, ARMS_MEMORY_100K),
     miniz(archive("memory_100k_miniz", (Memory, 4), ENTRY_100K, ARMS_MEMORY_MINIZ)),
     archive("memory_5m", (Memory, 1), ENTRY_5M, ARMS_MEMORY_5M),
-    archive("memory_50", (Memory, 1), ENTRIES_50, &[full(0.13, "best_async~best_sync async_zip~best_async")]),
+    archive("memory_50", (Memory, 1), ENTRIES_50, &[full(0.13, "async_zip~best_async")]),
     archive("perf_10k", (Tmpfs, 100), entry(Pattern, 10 * KIB), SIZES),
     archive("perf_100k", (Tmpfs, 100), ENTRY_100K, SIZES),
     archive("perf_1m", (Tmpfs, 80), entry(Pattern, MIB), SIZES),
     archive("perf_5m", (Tmpfs, 45), Shape::entries(Pattern, MIB, 5), ARMS_PERF_5M),
-    archive("perf_10m", (Tmpfs, 24), Shape::entries(Pattern, MIB, 10), SIZES),
+    archive("perf_10m", (Tmpfs, 24), Shape::entries(Pattern, MIB, 10), ARMS_PERF_10M),
     archive("perf_20m", (Tmpfs, 11), Shape::entries(Pattern, MIB, 20), ARMS_PERF_20M),
     // The published `perf_test`: its data, its compressor.
     miniz(archive("perf_10k_miniz", (Tmpfs, 100), entry(Letter, 10 * KIB), PERF_TEST)),
     miniz(archive("perf_100k_miniz", (Tmpfs, 100), entry(Letter, 100 * KIB), PERF_TEST)),
     miniz(archive("perf_1m_miniz", (Tmpfs, 40), entry(Letter, MIB), PERF_TEST)),
-    miniz(archive("perf_5m_miniz", (Tmpfs, 7), Shape::entries(Letter, MIB, 5), PERF_TEST)),
-    miniz(archive("perf_10m_miniz", (Tmpfs, 4), Shape::entries(Letter, MIB, 10), PERF_TEST)),
-    miniz(archive("perf_20m_miniz", (Tmpfs, 2), Shape::entries(Letter, MIB, 20), PERF_TEST)),
+    miniz(archive("perf_5m_miniz", (Tmpfs, 7), Shape::entries(Letter, MIB, 5), PERF_TEST_LARGE)),
+    miniz(archive("perf_10m_miniz", (Tmpfs, 4), Shape::entries(Letter, MIB, 10), PERF_TEST_LARGE)),
+    miniz(archive("perf_20m_miniz", (Tmpfs, 2), Shape::entries(Letter, MIB, 20), PERF_TEST_LARGE)),
     file("rss_5m", streamed(80, 1), STREAMED),
     file("rss_10m", streamed(160, 1), ARMS_RSS_10M),
     file("rss_100m", streamed(1_600, 1), STREAMED),
@@ -328,16 +330,13 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     miniz(file("rss_10g_miniz", streamed(40_000, 4), &[full(8.0, "async sync")])),
     file("calls_1", Shape::calls(Pattern, 4 * KIB, 1), ARMS_CALLS_1),
     miniz(file("calls_1_miniz", Shape::calls(Pattern, 4 * KIB, 1), ARMS_CALLS_1_MINIZ)),
-    file("calls_8k", Shape::calls(Pattern, 4 * MIB, 8 * KIB), CALLS),
-    file("calls_64k", Shape::calls(Pattern, 4 * MIB, 64 * KIB), CALLS),
-    file("calls_1m", Shape::calls(Pattern, 4 * MIB, MIB), ARMS_CALLS_1M),
+    file("calls_1m", Shape::calls(Pattern, 4 * MIB, MIB), &[measured(0.2, "async~sync sync~sync@aa")]),
     file("data_pattern", Shape::calls(Pattern, 4 * MIB, 64 * KIB), DATA),
-    file("data_log", Shape::calls(Log, 256 * KIB, 64 * KIB), DATA),
+    file("data_log", Shape::calls(Log, 256 * KIB, 64 * KIB), DATA_LOG),
     file("data_csv", Shape::calls(Csv, 256 * KIB, 64 * KIB), DATA),
     file("data_random", Shape::calls(Random, 256 * KIB, 64 * KIB), DATA),
-    file("cores_entries", LOG_200, &[always(0.34, "best_sync"), always(0.21, "best_parallel best_concurrent")]),
-    file("cores_30m", large(15, 256 * KIB), &[measured(0.46, "best_sync"), measured(0.26, "best_parallel")]),
-    file("cores_200m", large(100, 256 * KIB), &[measured(3.0, "best_sync"), measured(1.6, "best_parallel")]),
+    file("cores_entries", LOG_200, &[smoke_full(0.34, "best_sync"), smoke_full(0.21, "best_parallel best_concurrent")]),
+    file("cores_200m", large(100, 256 * KIB), &[full(3.0, "best_sync"), full(1.6, "best_parallel")]),
     scenario("many_10", ENTRY_5M, Work::Many { archives: 10, rounds: 10 }, ARMS_MANY),
     miniz(scenario("many_10_miniz", ENTRY_5M, Work::Many { archives: 10, rounds: 2 }, ARMS_MANY_MINIZ)),
     scenario("ticker", large(14, 64 * KIB), Work::Ticker { archives: 4 }, ARMS_TICKER),

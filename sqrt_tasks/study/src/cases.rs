@@ -146,13 +146,12 @@ const fn map(count: usize, len: usize) -> Setting {
 // Arms that take as long: on one thread, on several, controls, executors.
 const ONE: &str = "sys_thread_1 tokio_1 async_await";
 const ONE_CONTROLLED: &str = "sys_thread_1@aa sys_thread_1@slow sys_thread_1 tokio_1 async_await";
-const MORE: &str =
-    "sys_thread_cores tokio_cores sys_thread_4 tokio_4 sys_thread_10 tokio_10 sys_thread_over tokio_over";
+const MORE: &str = "sys_thread_cores tokio_cores sys_thread_4 tokio_4 sys_thread_10 tokio_10 sys_thread_over";
 const LIGHT_ONE: &str = "add_1 vector_1";
 const LIGHT_CORES: &str = "add_cores vector_cores";
 const HEAVY_ONE: &str = "sum_1 reuse_small_1 reuse_large_1 kept_1 huge_pages_1 mimalloc_1";
 const HEAVY_CORES: &str = "sum_cores reuse_small_cores reuse_large_cores kept_cores huge_pages_cores mimalloc_cores";
-const EXECUTORS: &str = "sys_thread static_split atomic_counter tokio_inside tokio_outside rayon rayon_spawn";
+const THREADED: &str = "sys_thread static_split atomic_counter rayon_spawn";
 /// Without those that a short task would make wait.
 const MAPPED: &str = "static_split rayon tokio_inside tokio_outside";
 /// On one thread, as duets.
@@ -163,9 +162,9 @@ const ALONE: &str = "async_await~sys_thread_1 tokio_1~sys_thread_1 sys_thread_1~
 #[rustfmt::skip]
 pub const SCENARIOS: &[Scenario<Setting>] = &[
     // Beside the duets their arms alone, which must agree with them.
-    Scenario::new("half_1", parts(1, 2, Never), &[always(0.57, ALONE), always(0.57, "sys_thread_1@slow~sys_thread_1"), measured(0.04, ONE)]),
+    Scenario::new("half_1", parts(1, 2, Never), &[always(0.57, ALONE), always(0.57, "sys_thread_1@slow~sys_thread_1"), full(0.04, ONE)]),
     Scenario::new("half_4", parts(4, 2, WithCores), &[
-        always(1.25, "tokio_cores~sys_thread_cores"), measured(0.09, "sys_thread_cores tokio_cores"),
+        always(1.25, "tokio_cores~sys_thread_cores"), full(0.09, "sys_thread_cores tokio_cores"),
     ]),
     Scenario::built("dev", "dev_part_1", parts(1, 10, Never), &[always(0.63, ALONE)]),
     Scenario::built("dev", "dev_part_4", parts(4, 10, WithCores), &[always(1.3, "tokio_cores~sys_thread_cores")]),
@@ -183,31 +182,31 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         quick(0.7, "sum_1"), quick(0.43, "reuse_large_1"), quick(0.37, "sum_cores reuse_large_cores"),
     ]),
     Scenario::new("n_200", tasks(200, Never), &[
-        full(17.0, ONE_CONTROLLED), full(8.5, MORE),
-        full(5.7, LIGHT_ONE), full(2.9, LIGHT_CORES), full(4.4, HEAVY_ONE), full(2.2, HEAVY_CORES),
+        full(17.0, "sys_thread_1 sys_thread_1@aa sys_thread_1@slow"), full(8.5, "sys_thread_cores sys_thread_over"),
+        full(4.4, "sum_1 reuse_large_1 kept_1"), full(2.2, "sum_cores reuse_large_cores kept_cores"),
     ]),
-    Scenario::new("n_1000", tasks(1000, Never), &[full(85.0, ONE), full(43.0, MORE)]),
-    // What a table of 200 such tasks shows in full is not worth a user's time with two.
+    Scenario::new("n_1000", tasks(1000, Never), &[full(85.0, "sys_thread_1"), full(43.0, "sys_thread_cores")]),
     Scenario::built("dev", "dev_2", tasks(2, ToCores), &[
         smoke_quick(0.82, "sys_thread_1 sys_thread_1@aa async_await"), smoke_quick(0.44, "sys_thread_cores tokio_cores"),
         smoke_quick(0.59, "sum_1"), smoke_quick(0.35, "sum_cores"),
-        smoke(0.8, "sys_thread_1@slow tokio_1"), smoke(0.45, "sys_thread_4 tokio_4 sys_thread_10 tokio_10 sys_thread_over tokio_over"),
-        smoke(0.25, LIGHT_ONE), smoke(0.2, LIGHT_CORES),
-        smoke(0.7, "reuse_small_1 reuse_large_1 kept_1 huge_pages_1 mimalloc_1"),
-        smoke(0.7, "reuse_small_cores reuse_large_cores kept_cores huge_pages_cores mimalloc_cores"),
     ]),
     Scenario::built("dev", "dev_200", tasks(200, Never), &[
-        full(84.0, ONE_CONTROLLED), full(42.0, MORE),
-        full(12.0, LIGHT_ONE), full(6.0, LIGHT_CORES), full(60.0, HEAVY_ONE), full(30.0, HEAVY_CORES),
+        full(84.0, "sys_thread_1 sys_thread_1@aa tokio_1 async_await"), full(42.0, "sys_thread_cores tokio_cores sys_thread_over"),
+        full(60.0, "sum_1"), full(30.0, "sum_cores"),
     ]),
     Scenario::built("dev", "dev_1000", tasks(1000, Never), &[
-        full(420.0, ONE), full(210.0, MORE), originals(210.0, "sys_thread_10 tokio_10 original_sys_thread original_tokio"),
+        full(420.0, "sys_thread_1"), full(210.0, "sys_thread_cores"), originals(210.0, "sys_thread_10 tokio_10 original_sys_thread original_tokio"),
     ]),
-    Scenario::new("best_200", cycles(200), &[always(0.76, "rayon static_split tokio_inside")]),
-    Scenario::new("kernel", cycles(8), &[always(0.69, "collect"), always(0.27, "sum"), always(0.09, "vector")]),
+    Scenario::new("best_200", cycles(200), &[always(0.76, "rayon"), smoke_quick(0.76, "static_split tokio_inside")]),
+    Scenario::new("kernel", cycles(8), &[smoke_quick(0.69, "collect"), smoke_quick(0.27, "sum"), always(0.09, "vector")]),
     Scenario::built("dev", "cargo", Setting::Program, &[always(0.65, "cargo_run"), always(0.4, "program")]),
-    Scenario::new("null_1k", null(1000), &[always(0.014, EXECUTORS), always(0.02, "tokio spawn_blocking"), always(1.2, "thread_per_task")]),
-    Scenario::new("null_50k", null(50_000), &[measured(0.16, EXECUTORS), measured(0.35, "tokio"), measured(0.56, "spawn_blocking")]),
+    Scenario::new("null_1k", null(1000), &[
+        smoke(0.014, THREADED), smoke(0.02, "tokio"),
+        smoke_quick(0.014, "rayon tokio_inside tokio_outside"), smoke_quick(0.02, "spawn_blocking"), always(1.2, "thread_per_task"),
+    ]),
+    Scenario::new("null_50k", null(50_000), &[
+        quick(0.16, THREADED), measured(0.16, "rayon tokio_inside tokio_outside"), quick(0.35, "tokio"), quick(0.56, "spawn_blocking"),
+    ]),
     // A task of n roots takes about n nanoseconds; all of a run 100 ms of processor time, and 20 or 400 ms at the ends.
     Scenario::new("map_100", map(200_000, 100), &[measured(0.1, MAPPED), measured(0.18, "spawn_blocking")]),
     Scenario::new("map_1k", map(100_000, 1000), &[measured(0.08, MAPPED), measured(0.13, "spawn_blocking")]),

@@ -1,7 +1,7 @@
 //! What is measured: the arms over the engine's description of itself, and the scenarios with the arms that run in them.
 
 use study_kit::price::Table;
-use study_kit::{Arms, Scenario, always, full, measured, originals, smoke};
+use study_kit::{Arms, Scenario, always, full, measured, originals, quick, smoke, smoke_full, smoke_quick};
 use txn_engine::Setup;
 use txn_engine::generate::Shape::{self, Accepted, Original};
 use txn_engine::setup::Runner::{MultiThread, TwoThreads};
@@ -71,7 +71,6 @@ impl Files {
 #[derive(Debug)]
 pub struct Tcp {
     pub connections: usize,
-    pub rate: f64,
     /// Rows of the state that the server begins with.
     pub state_rows: u64,
 }
@@ -148,17 +147,14 @@ const fn price(name: &'static str, arms: Table) -> Place {
     place(name, Setting::Price(arms))
 }
 
-const fn tcp(name: &'static str, connections: usize, rate: f64) -> Place {
-    place(name, Setting::Tcp(Tcp { connections, rate, state_rows: 0 }))
+const fn tcp(name: &'static str, connections: usize, state_rows: u64) -> Place {
+    place(name, Setting::Tcp(Tcp { connections, state_rows }))
 }
-
-/// Rows per second that both kinds of server can carry.
-const RATE: f64 = 10_000.0;
 
 // Arms that take as long on a file of any size.
 const PIPELINES: &str = "async sync_pipelined async_multi_thread";
-const BATCHED: &str = "async_batched_16 async_batched_256 async_batched_4096 async_multi_thread_batched_4096 \
-                       sync_batched_16 sync_batched_256 sync_batched_4096";
+const BATCHED: &str =
+    "async_batched_16 async_batched_256 async_batched_4096 sync_batched_16 sync_batched_256 sync_batched_4096";
 const PUBLISHED: &str = "sync_as_published async_as_published sync_pipelined_as_published";
 const PUBLISHED_CONTROLS: &str =
     "async_as_published_multi_thread async_as_published_batched_4096 async_as_published_dashmap";
@@ -177,9 +173,9 @@ const THEIRS: &str = "original_sync original_async";
 pub const SCENARIOS: &[Scenario<Setting>] = &[
     // The published sizes, 100 to 2,000,100.
     rows("rows_100", 100).arms(&[
-        always(0.02, "sync async"),
+        smoke_quick(0.02, "sync async"),
         smoke(0.02, "sync@aa sync@slow sync_unshared best_one_core best_all_cores csv_scan reader"),
-        smoke(0.02, "sync_pipelined async_multi_thread"),
+        smoke(0.02, "sync_pipelined async_multi_thread async_multi_thread_batched_4096"),
         smoke(0.02, BATCHED),
         smoke(0.02, PUBLISHED),
         smoke(0.02, PUBLISHED_CONTROLS),
@@ -195,7 +191,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         measured(0.06, "sync sync@aa"),
         measured(0.07, "async sync_pipelined"),
         measured(0.4, ENGINES_AS_PUBLISHED),
-        measured(0.32, "sync_pipelined_as_published"),
+        quick(0.32, "sync_pipelined_as_published"),
         originals(0.29, ENGINES_AS_PUBLISHED),
         originals(0.6, THEIRS),
     ]),
@@ -226,7 +222,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         always(0.15, "best_one_core best_all_cores csv_scan reader"),
     ]),
     one_core("rows_600100_one_core", 600_100, None)
-        .arms(&[measured(0.1, "sync sync@aa async"), measured(0.85, ENGINES_AS_PUBLISHED)]),
+        .arms(&[quick(0.1, "sync sync@aa async"), quick(0.85, ENGINES_AS_PUBLISHED)]),
     one_core("rows_2000100_one_core", 2_000_100, None).arms(&[
         full(0.5, "sync sync@aa async"),
         full(2.1, ENGINES_AS_PUBLISHED),
@@ -250,27 +246,22 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         always(0.9, "sync"),
         measured(0.9, "sync@aa"),
         always(0.8, "async sync_pipelined"),
-        always(0.13, "best_one_core best_all_cores csv_scan"),
+        always(0.13, "best_all_cores csv_scan"),
     ]),
     file("accepted_20000100", Accepted, 20_000_100).arms(&[full(1.3, "csv_scan"), full(5.3, "sync")]),
-    three_files("files_3x100k", "release", 100_000).arms(&[
-        always(0.07, "sync async async_batched_4096 async_multi_thread sync_unshared best_all_cores"),
-        smoke(0.07, PUBLISHED),
-    ]),
     three_files("files_3x50k_debug", "dev", 50_000)
-        .arms(&[always(0.6, "sync_as_published"), always(0.85, "async_as_published")]),
+        .arms(&[smoke_full(0.6, "sync_as_published"), smoke_full(0.85, "async_as_published")]),
     three_files("files_3x300k", "release", 300_000).arms(&[
-        measured(0.15, "sync async sync@aa async_multi_thread async_batched_4096"),
-        measured(0.15, "async_multi_thread_batched_4096 sync_batched_4096"),
+        smoke_quick(0.15, "sync async async_batched_4096 async_multi_thread sync_unshared best_all_cores"),
+        quick(0.15, "sync@aa async_multi_thread_batched_4096 sync_batched_4096"),
     ]),
     three_files("files_3x1m", "release", 1_000_000).arms(&[
-        full(0.47, "sync async sync@aa sync_unshared async_multi_thread async_batched_4096 best_all_cores"),
+        full(0.47, "sync async sync@aa async_multi_thread async_batched_4096"),
         full(0.47, "async_multi_thread_batched_4096 sync_batched_4096"),
     ]),
-    three_files("files_3x100k_allocations", "variant-allocations", 100_000).arms(&[always(0.12, "sync async")]),
     whole_test("test_3x20k_debug", 20_000).arms(&[
-        always(1.4, ENGINES_AS_PUBLISHED),
-        measured(1.4, "sync_as_published@aa async_as_published_batched_4096"),
+        smoke_quick(1.4, ENGINES_AS_PUBLISHED),
+        quick(1.4, "sync_as_published@aa async_as_published_batched_4096"),
     ]),
     whole_test("test_3x1m_debug", 1_000_000).arms(&[
         full(40.0, ENGINES_AS_PUBLISHED),
@@ -281,27 +272,19 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     ]),
     place("messages_3m", Setting::Messages(3_000_000)).arms(&[always(0.28, "channel_async channel_sync")]),
     clients("clients_300000", 300_000).arms(&[measured(1.9, "spawn_tasks")]),
-    clients("clients_10000", 10_000).arms(&[always(2.4, "spawn_threads"), always(0.08, "spawn_tasks")]),
-    clients("clients_16000", 16_000).arms(&[measured(3.8, "spawn_threads"), measured(0.1, "spawn_tasks")]),
-    clients("clients_19000", 19_000).arms(&[measured(4.5, "spawn_threads"), measured(0.11, "spawn_tasks")]),
-    place("tcp_100_large", Setting::Tcp(Tcp { connections: 100, rate: RATE, state_rows: 500_000 })).arms(&[
+    clients("clients_10000", 10_000).arms(&[smoke_full(2.4, "spawn_threads"), smoke_full(0.08, "spawn_tasks")]),
+    tcp("tcp_100_large", 100, 500_000).arms(&[
         always(1.7, "threads tokio"),
         measured(1.7, "threads@aa"),
-        full(2.2, "null"),
+        smoke_quick(2.2, "null"),
     ]),
-    tcp("tcp_100", 100, RATE).arms(&[measured(1.6, "threads tokio tokio_current null"), measured(7.7, "pool")]),
-    tcp("tcp_1000", 1_000, RATE).arms(&[always(1.8, "threads tokio null"), smoke(5.0, "tokio_current pool")]),
-    tcp("tcp_4000", 4_000, RATE).arms(&[measured(2.7, "threads"), measured(2.1, "tokio null")]),
-    tcp("tcp_10000", 10_000, RATE).arms(&[
+    tcp("tcp_10000", 10_000, 0).arms(&[
         measured(4.0, "threads"),
-        measured(2.1, "tokio tokio_current null"),
-        measured(13.0, "pool"),
+        measured(2.1, "tokio null"),
+        quick(2.1, "tokio_current"),
+        quick(13.0, "pool"),
     ]),
-    tcp("tcp_16000", 16_000, RATE).arms(&[measured(6.1, "threads"), measured(3.5, "tokio null")]),
-    tcp("tcp_19000", 19_000, RATE).arms(&[measured(6.9, "threads"), measured(3.9, "tokio null")]),
-    tcp("tcp_10000_2k", 10_000, 2_000.0).arms(&[measured(4.4, "threads"), measured(2.8, "tokio null")]),
-    tcp("tcp_10000_20k", 10_000, 20_000.0).arms(&[measured(4.4, "threads"), measured(2.8, "tokio null")]),
-    tcp("tcp_10000_40k", 10_000, 40_000.0).arms(&[measured(4.4, "threads"), measured(2.8, "tokio null")]),
+    tcp("tcp_19000", 19_000, 0).arms(&[full(6.9, "threads"), full(3.9, "tokio")]),
     price("price_message_1", prices::MESSAGE_1).arms(&[
         always(0.16, "call std_mpsc flume flume_unbounded"),
         always(0.16, "tokio_mpsc flume_async flume_blocking_current tokio_mpsc_current"),

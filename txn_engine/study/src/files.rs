@@ -32,18 +32,10 @@ pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observatio
         stay_here().context("cannot stay on one processor")?;
     }
     let memory_before = peak_rss_kib();
-    #[cfg(feature = "allocations")]
-    let region = stats_alloc::Region::new(&stats_alloc::INSTRUMENTED_SYSTEM);
     let span = Span::start();
     let answer = engine.pass(files, &set)?;
     case.stretch(&span);
     let mut metrics = span.end().metrics();
-    #[cfg(feature = "allocations")]
-    {
-        let made = region.change();
-        metrics.put("allocations_count", (made.allocations + made.reallocations) as f64);
-        metrics.put("allocated_bytes", made.bytes_allocated as f64);
-    }
     put_growth(&mut metrics, memory_before);
     metrics.put("rows_count", set.total_rows() as f64);
     let digest = answer.check(&set, &expected)?;

@@ -16,10 +16,6 @@ mod tcp;
 
 use cases::Setting;
 
-#[cfg(feature = "allocations")]
-#[global_allocator]
-static ALLOCATOR: &stats_alloc::StatsAlloc<std::alloc::System> = &stats_alloc::INSTRUMENTED_SYSTEM;
-
 struct TxnEngine;
 
 impl Study for TxnEngine {

@@ -21,6 +21,8 @@ use txn_engine::{Setup, generate::Shape, process_files};
 use crate::cases::{Files, Setting, Tcp};
 use crate::inputs::{self, Set};
 
+/// Rows per second that both kinds of server can carry.
+const RATE: f64 = 10_000.0;
 /// Rows that count are sent for so long.
 const WINDOW: Duration = Duration::from_millis(500);
 const WARM_UP: Duration = Duration::from_millis(300);
@@ -74,7 +76,7 @@ pub fn observe(case: &TestCase<'_, Setting>, tcp: &Tcp) -> Result<Observation> {
     let load = Load {
         address: server.address().to_owned(),
         clients: tcp.connections,
-        rate: tcp.rate,
+        rate: RATE,
         duration: WINDOW,
         warm_up: WARM_UP,
         arrivals: Arrivals::Poisson,
