@@ -212,6 +212,16 @@ fn a_chart_is_cut_and_names_its_lines_as_the_map_says() {
 }
 
 #[test]
+fn a_map_that_is_not_for_the_report_stands_in_the_evidence() {
+    let (results, out) = (temporary(), temporary());
+    let own = MAP.replace("base =", "report = false\nbase =");
+    toy(&[CLAIMS, PRICE, &own]).seal(results.path(), FIRST, |run| costs(run, 1.0));
+    render(results.path(), out.path(), &[]).success();
+    let (page, evidence) = (read(out.path(), "REPORT.md"), read(&out.path().join("docs/evidence"), "toy.md"));
+    assert!(!page.contains("toy-map-duration") && evidence.contains("toy-map-duration"), "{page}{evidence}");
+}
+
+#[test]
 fn of_each_host_the_newest_round_that_measured_a_map_decides() {
     let results = temporary();
     whole().seal(results.path(), FIRST, |run| costs(run, 1.0));

@@ -15,6 +15,8 @@ use crate::fmt;
 pub struct Map {
     pub id: String,
     pub text: String,
+    /// Whether it stands in REPORT.md, beside the evidence.
+    pub is_in_report: bool,
     pub x: Axis,
     pub y: Axis,
     /// The arm that the others are shown against.
@@ -176,6 +178,7 @@ impl Read for Map {
             return Err(format!("names '{arm}', which is no arm of the map"));
         }
         let (text, published) = (keys.need("text")?, keys.get("published")?.unwrap_or_default());
-        Ok(Map { id, text, x, y, base, published, crossings, curves, place, lines })
+        let is_in_report = keys.get("report")?.unwrap_or(true);
+        Ok(Map { id, text, is_in_report, x, y, base, published, crossings, curves, place, lines })
     }
 }

@@ -203,10 +203,13 @@ impl JudgedMap {
     pub fn figure(&self, on: &OnHost, place: usize) -> Option<String> {
         let Crossed { measured, predicted, ends } = on.crossings.get(place)?;
         let Estimate { point, lo, hi, .. } = (*measured)?;
-        let end = |x: f64, none: &str| if x.is_finite() { self.rounded(x) } else { none.to_owned() };
-        let is_known = figures::has_interval(measured.as_ref()?) && (lo.is_finite() || hi.is_finite());
-        let interval = || format!(" ({} to {})", end(lo, "no lower bound"), end(hi, "no upper bound"));
-        let interval = if is_known { interval() } else { String::new() };
+        let interval = match (lo.is_finite(), hi.is_finite()) {
+            (true, true) => format!(" ({} to {})", self.rounded(lo), self.rounded(hi)),
+            (true, false) => format!(" (at least {})", self.rounded(lo)),
+            (false, true) => format!(" (at most {})", self.rounded(hi)),
+            (false, false) => String::new(),
+        };
+        let interval = if figures::has_interval(measured.as_ref()?) { interval } else { String::new() };
         let rule = predicted.and_then(|x| Some(format!(", by the rule {}", self.in_words(vec![(x, *ends)])?)));
         Some(self.in_words(vec![(point, *ends)])? + &interval + &rule.unwrap_or_default())
     }

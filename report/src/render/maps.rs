@@ -12,11 +12,13 @@ use crate::page::view::StudyView;
 /// The maps of a study: a part of its section in the report; nothing if none was measured.
 pub fn section(view: &StudyView) -> String {
     let each = |judged: &JudgedMap| {
-        let host = view.origin.name(judged.hosts[0].host);
+        let host = judged.hosts[0].host;
+        let host = if host == view.origin.here { "Here" } else { view.origin.name(host) };
         let said = |(sentence, figure)| format!("{sentence} {host}: {figure}.");
         format!("{}\n\n{}", picture(view, judged, ""), bullets(judged.sentences().map(said)))
     };
-    headed("### Map", view.maps.iter().map(each).collect::<String>())
+    let shown = view.maps.iter().filter(|judged| judged.map.is_in_report);
+    headed("### Map", shown.map(each).collect::<String>())
 }
 
 /// The maps of a study by host: a section of its evidence; nothing if none was measured.

@@ -46,7 +46,7 @@ pub fn section(studies: &[StudyView]) -> String {
     let more = if rest.is_empty() { "" } else { &more };
     let title = heading("prices", "## Prices") + &lead(studies);
     let table = table(studies, "Over hosts", &shown, over_hosts);
-    format!("{title} The evidence behind each link has the conditions{more}.\n\n{table}")
+    format!("{title} Behind each link are the conditions{more}.\n\n{table}")
 }
 
 /// A row per price: what the host of the newest prices says, and what is `said` in the last column.

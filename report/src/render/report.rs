@@ -21,7 +21,7 @@ const THREATS: [&str; 4] = [
     "Other guests of a virtual machine disturb. What the controls cannot tell from that is *unclear*.",
     "More cores may show gains that two cannot.",
     "The code is rewritten: a difference may come from that.",
-    "Inputs are generated. They have the published shape, not the variety of real data.",
+    "Inputs are generated: the published shape without the variety of real data.",
 ];
 
 pub fn page(studies: &[StudyView]) -> String {
