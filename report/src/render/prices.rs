@@ -13,7 +13,7 @@ use crate::page::view::{StudyView, price_host};
 const WAYS: [Way; 2] = [Way::Sync, Way::Async];
 /// A handoff adds less than 5 % to work that takes so many times as long.
 const FEW: f64 = 20.0;
-const ADDS_LITTLE: &str = "Under 5 % of work longer than";
+const ADDS_LITTLE: &str = "Below 5 % when work exceeds";
 
 /// The prices that the README shows, from cheap to dear, and below them what has a sentence of its own; nothing if none of them was measured.
 pub fn short(studies: &[StudyView]) -> String {
