@@ -76,13 +76,14 @@ fn process(args: Option<ProcessArgs>, setup: Setup) -> Result<bool, Error> {
     let claim = dump.map(|dir| claim(&dir)).transpose()?;
     let session = load.as_deref().map(Session::read).transpose()?.unwrap_or_default();
     let outcome = process_files(setup, &[file], session)?;
-    report_errors(&outcome.errors)?;
+    let listed = report_errors(&outcome.errors);
     let accounts = outcome.books.accounts();
-    // The dump comes first, so that a reader who hangs up does not cost us the session; if it fails the accounts are still printed.
+    // The dump comes first, so that a reader who stalls does not cost us the session; each is tried, whatever became of the others.
     let dumped = claim.map_or(Ok(()), |claim| outcome.books.session().dump(claim));
     let printed = stream(|out| accounts::write_csv(&accounts, out));
     dumped?;
     printed?;
+    listed?;
     Ok(!strict || outcome.errors.total() == 0)
 }
 
@@ -104,21 +105,21 @@ fn report_errors(errors: &ErrorLog) -> Result<(), Error> {
         let _ = writeln!(text, "{} rows rejected: {}", errors.total(), counts.join(", "));
     }
     // One write: stderr is not buffered.
-    io::stderr().write_all(text.as_bytes()).context("cannot write to stderr")
+    unless_hung_up(io::stderr().write_all(text.as_bytes())).context("cannot write to stderr")
 }
 
 fn stress_test(args: &StressArgs, engine: Engine) -> Result<bool, Error> {
     let (name, setup) = args.engine.unwrap_or(engine);
     let stress = stress::run(name, setup, args.rows, args.seed)?;
-    writeln!(io::stderr(), "{stress}").context("cannot write to stderr")?;
-    if let Some(file) = &args.record {
+    let recorded = args.record.as_ref().map_or(Ok(()), |file| {
         // One write for the whole line: an interruption leaves it out or leaves it whole.
         let line = serde_json::to_string(&stress)? + "\n";
         let file_there = File::options().create(true).append(true).open(file);
         let written = file_there.and_then(|mut file| file.write_all(line.as_bytes()));
-        written.with_context(|| format!("cannot write {}", file.display()))?;
-    }
-    Ok(true)
+        written.with_context(|| format!("cannot write {}", file.display()))
+    });
+    let told = unless_hung_up(writeln!(io::stderr(), "{stress}")).context("cannot write to stderr");
+    recorded.and(told).map(|()| true)
 }
 
 fn stress_table(file: &Path) -> Result<bool, Error> {

@@ -1,9 +1,12 @@
 //! Standard output and stderr that are closed or take nothing: said before anything is done, by every command, or of no consequence.
 
+use std::fs::{self, File};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::process::Stdio;
 
 use predicates::prelude::*;
 use socket2::{Domain, Socket, Type};
+use txn_engine::session::Session;
 
 use crate::client::Client;
 use crate::{Folder, PAYMENTS, REPEATED, Running, Server, assert_one_line, nobody, one_line, run, stdout_of};
@@ -119,4 +122,31 @@ fn a_reader_that_hangs_up_changes_no_verdict_and_ends_no_server() {
         stream.is_some()
     });
     assert_eq!(Client::of(stream.expect("it was waited for")).ask("deposit,1,1,5"), "ok");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_stderr_that_takes_nothing_costs_no_session_no_accounts_and_no_record() {
+    fn full() -> Stdio {
+        File::options().write(true).open("/dev/full").expect("Linux has /dev/full").into()
+    }
+    for (stderr, codes) in [(full as fn() -> Stdio, [2, 2, 2]), (nobody, [0, 1, 0])] {
+        let folder = Folder::with("repeated.csv", REPEATED);
+        let outcome = |typed: &str| {
+            let mut command = txn_engine(typed);
+            command.current_dir(folder.path("")).stderr(stderr());
+            let (code, printed, _) = run(command);
+            (code.expect("it ends by itself"), printed)
+        };
+        let accounts = "client,available,held,total,locked\n1,1.0000,0.0000,1.0000,false\n";
+        for (strict, code) in ["", "--strict"].into_iter().zip(codes) {
+            let done = outcome(&format!("{strict} repeated.csv --dump session{strict}"));
+            assert_eq!(done, (code, accounts.to_owned()));
+            let session = Session::read(&folder.path(&format!("session{strict}"))).expect("it is whole");
+            assert_eq!(session.accounts.len(), 1);
+        }
+        assert_eq!(outcome("stress-test 10 --record records.jsonl").0, codes[2]);
+        let records = fs::read_to_string(folder.path("records.jsonl")).expect("there is a record");
+        assert_eq!(records.lines().count(), 1);
+    }
 }
