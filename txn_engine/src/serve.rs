@@ -34,6 +34,8 @@ use shared::{Counts, Shared, Stop};
 
 /// A look at all connections takes some of this.
 const SHORTEST_STEP: Duration = Duration::from_millis(10);
+/// No connection that was cut off takes nearly as long to apply the rows that it has read.
+const LAST_ROWS: Duration = Duration::from_secs(10);
 
 /// Who waits for the bytes of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +134,8 @@ impl Server {
         self.shared.live.shut(Shutdown::Read);
         if !self.shared.live.wait_until_empty(deadline) {
             self.shared.live.shut(Shutdown::Both);
-            self.shared.live.wait_until_empty(Instant::now() + grace);
+            // Accounts and transactions that still change would not agree.
+            self.shared.live.wait_until_empty(Instant::now() + grace.max(LAST_ROWS));
         }
         self.shared.engine.as_ref().map(Engine::session).unwrap_or_default()
     }
