@@ -8,7 +8,7 @@
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use socket2::SockRef;
 use tokio::runtime::Builder;
@@ -92,11 +92,12 @@ fn listen(address: &str) -> io::Result<(TcpListener, SocketAddr)> {
     Ok((listener, local))
 }
 
-/// A server that runs.
+/// A server that runs until it is drained, or dropped: then its connections are cut off.
 pub struct Server {
     pub address: SocketAddr,
     shared: Arc<Shared>,
-    stop: Stop,
+    /// Taken when it ends.
+    stop: Option<Stop>,
 }
 
 impl Server {
@@ -117,7 +118,7 @@ impl Server {
             Mode::Tokio => tasks::start(listener, &shared, Builder::new_multi_thread()),
             Mode::TokioCurrent | Mode::Null => tasks::start(listener, &shared, Builder::new_current_thread()),
         }?;
-        Ok(Server { address, shared, stop: front })
+        Ok(Server { address, shared, stop: Some(front) })
     }
 
     pub fn stats(&self) -> Stats {
@@ -127,16 +128,22 @@ impl Server {
     /// Accepts no more, answers every whole line that has arrived, closes the connections, and gives the state. Connections that do not
     /// take their answers within `grace` are cut off.
     #[must_use]
-    pub fn drain(self, grace: Duration) -> Session {
-        let deadline = Instant::now() + grace;
-        let _running = (self.stop)();
+    pub fn drain(mut self, grace: Duration) -> Session {
+        let _running = self.stop.take().and_then(|stop| stop());
+        let live = &self.shared.live;
         // What has arrived can still be read; then the connection looks ended.
-        self.shared.live.shut(Shutdown::Read);
-        if !self.shared.live.wait_until_empty(deadline) {
-            self.shared.live.shut(Shutdown::Both);
+        live.shut(Shutdown::Read);
+        if !live.wait_until_empty(grace) {
+            live.shut(Shutdown::Both);
             // Accounts and transactions that still change would not agree.
-            self.shared.live.wait_until_empty(Instant::now() + grace.max(LAST_ROWS));
+            live.wait_until_empty(grace.max(LAST_ROWS));
         }
         self.shared.engine.as_ref().map(Engine::session).unwrap_or_default()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shared.live.shut(Shutdown::Both);
     }
 }

@@ -12,6 +12,8 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use txn_engine::amount::Amount;
 use txn_engine::oracle::Oracle;
+use txn_engine::serve::{self, Mode, Options};
+use txn_engine::session::Session;
 use txn_engine::usage;
 
 use crate::client::Client;
@@ -127,6 +129,24 @@ fn in_the_dump_of_a_server_that_cuts_off_at_once_accounts_and_transactions_agree
             let own = session.transactions.iter().filter(|(_, tx)| tx.client == client);
             let sum = own.map(|(_, tx)| tx.signed().0).sum();
             assert_eq!(account.total(), Amount(sum), "client {client}");
+        }
+    }
+}
+
+#[test]
+fn a_server_of_a_program_ends_its_connections_when_it_is_dropped_or_drained_however_long_that_may_take() {
+    for mode in [Mode::Threads, Mode::Pool, Mode::Tokio, Mode::TokioCurrent] {
+        let options = Options { mode, address: "127.0.0.1:0".to_owned(), pool: 2, idle: Duration::ZERO };
+        for is_drained in [false, true] {
+            let server = serve::Server::start(&options, Session::default()).expect("there are ports");
+            let mut client = Client::connect(server.address);
+            assert_eq!(client.ask("deposit,1,1,5"), "ok");
+            if is_drained {
+                assert_eq!(server.drain(Duration::MAX).accounts.len(), 1);
+            } else {
+                drop(server);
+            }
+            assert_eq!(client.answer(), None, "{mode:?}");
         }
     }
 }
