@@ -12,6 +12,7 @@ use tokio::io::Interest;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
+use tokio::time::MissedTickBehavior;
 
 use super::conversation::{Conversation, Scratch};
 use super::live::Seat;
@@ -49,6 +50,8 @@ pub(super) fn start(listener: StdListener, shared: &Arc<Shared>, mut builder: Bu
 async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot::Receiver<()>) {
     // Where idle connections may stay nobody looks at it.
     let mut clock = tokio::time::interval(shared.step.unwrap_or(Duration::MAX));
+    // After a standstill nobody is idle for as long as the server was.
+    clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
