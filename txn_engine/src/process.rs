@@ -3,7 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, Builder, ScopedJoinHandle};
+
+use tokio::runtime::Handle;
 
 use crate::accounts::Books;
 use crate::engine::Engine;
@@ -44,6 +46,7 @@ impl Outcome {
 /// others at the same time, so that the answer is defined only if the files share no client and no transaction id.
 ///
 /// Fails if a file cannot be read or its header is not usable, or a thread dies or cannot be started. Row errors are counted in the outcome.
+/// Blocks its thread, within an async runtime too.
 pub fn process_files(setup: Setup, paths: &[PathBuf], session: Session) -> Result<Outcome, Error> {
     process_costly(setup, paths, session, || ())
 }
@@ -62,8 +65,14 @@ pub fn process_costly(setup: Setup, paths: &[PathBuf], session: Session, work: i
         }
         _ => {
             let run = || pipeline::run(Engine::resume(session), inputs, setup, work);
-            // tokio panics if it can start no thread.
-            joined(catch_unwind(AssertUnwindSafe(run))).flatten()
+            // tokio panics if a runtime is entered or dropped within another, and if it can start no thread.
+            let ran = if Handle::try_current().is_ok() {
+                let ended = thread::scope(|scope| Builder::new().spawn_scoped(scope, run).map(ScopedJoinHandle::join));
+                ended.map_err(Error::Thread)?
+            } else {
+                catch_unwind(AssertUnwindSafe(run))
+            };
+            joined(ran).flatten()
         }
     }?;
     let Tally { accepted, errors, messages, threads } = tally;
