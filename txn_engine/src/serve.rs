@@ -1,7 +1,7 @@
 //! A server: lines of CSV over TCP, each answered with `ok` or the typed error.
 //!
 //! One engine and one conversation for all modes; what differs is who waits for the bytes of a connection. Each line is
-//! `type,client,tx,amount`; a header as the first one is welcome; `stats` is answered with what the server has spent so far, as JSON.
+//! `type,client,tx,amount`; a header as the very first one is welcome; `stats` is answered with what the server has spent so far, as JSON.
 //!
 //! `ok` says that the row is applied in memory. Nothing is durable before [`Server::drain`] has given the state and the caller has dumped it.
 
@@ -125,8 +125,10 @@ impl Server {
         self.shared.stats()
     }
 
-    /// Accepts no more, answers every whole line that has arrived, closes the connections, and gives the state. Connections that do not
-    /// take their answers within `grace` are cut off.
+    /// Accepts no more, answers the whole lines that have arrived on connections being served, closes them, and gives the state. Connections
+    /// that wait for a thread or to be accepted are closed unanswered; those that do not take their answers within `grace` are cut off.
+    ///
+    /// Blocks for `grace` at most, and then until the rows that were read are applied, which is given 10 seconds or `grace` again.
     #[must_use]
     pub fn drain(mut self, grace: Duration) -> Session {
         let _running = self.stop.take().and_then(|stop| stop());
