@@ -152,6 +152,34 @@ fn two_grids_at_once_into_one_file_leave_one_of_them_whole() {
 }
 
 #[test]
+fn what_is_no_file_is_refused_before_anything_is_measured_and_a_link_stays_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::create_dir(path("folder")).unwrap();
+    nix::unistd::mkfifo(&path("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    for (link, target) in [("to_folder", "folder"), ("to_nothing", "nothing"), ("link", "target.csv")] {
+        std::os::unix::fs::symlink(target, path(link)).unwrap();
+    }
+    for name in ["folder", "fifo", "to_folder", "to_nothing"] {
+        let reason = format!("flight_batches: cannot write {}: it is no regular file\n", path(name).display());
+        // Nobody is there, and nobody is asked.
+        flight("bench --endpoint http://127.0.0.1:1 --out").arg(path(name)).assert().code(2).stderr(reason);
+    }
+    std::fs::write(path("target.csv"), "old").unwrap();
+    let server = Program::start("--rows 100 --cols 2");
+    flight("bench --rows 100 --requests 1 --delays 0.01 --window 0.1 --warm-up 0 --endpoint")
+        .arg(&server.endpoint)
+        .arg("--out")
+        .arg(path("link"))
+        .assert()
+        .success()
+        .stdout(format!("1 cells in {}, 0 failed requests\n", path("link").display()));
+    assert!(path("link").is_symlink());
+    assert_eq!(text(&path("target.csv")).lines().count(), 2);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 6);
+}
+
+#[test]
 fn a_name_is_an_address_of_servers_and_of_clients() {
     let folder = tempfile::tempdir().unwrap();
     let server = Program::of(common::program("serve --addr localhost:0 --rows 100 --cols 2"));
