@@ -180,6 +180,21 @@ fn what_is_no_file_is_refused_before_anything_is_measured_and_a_link_stays_one()
 }
 
 #[test]
+fn a_window_in_which_nothing_came_has_no_latency() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("results.csv");
+    let server = Program::start("--rows 1000 --cols 2");
+    flight("bench --rows 100 --requests 1 --delays 2 --window 0.2 --warm-up 0.1 --out")
+        .arg(&csv)
+        .args(["--endpoint", &server.endpoint])
+        .assert()
+        .success();
+    let written = text(&csv);
+    assert!(written.lines().nth(1).unwrap().starts_with("100,1,2.0,,0.0,async,"), "{written}");
+    assert!(!written.contains("inf"), "{written}");
+}
+
+#[test]
 fn a_name_is_an_address_of_servers_and_of_clients() {
     let folder = tempfile::tempdir().unwrap();
     let server = Program::of(common::program("serve --addr localhost:0 --rows 100 --cols 2"));

@@ -144,7 +144,7 @@ async fn cell(load: &Load, target: &Target<'_>, connections: usize) -> Row {
     let batches = batches.map(|batches| batches as f64).or(table);
     let first = delivery.failures.first();
     Row {
-        average_latency: batches.zip(batch_bytes).map(|(batches, bytes)| {
+        average_latency: batches.zip(batch_bytes).filter(|_| delivery.bytes > 0).map(|(batches, bytes)| {
             // In a steady state: requests in flight over requests served per second.
             requests * batches * bytes / (delivery.mb_per_s() * 1e6)
         }),
