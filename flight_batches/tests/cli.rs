@@ -5,9 +5,14 @@
 mod common;
 
 use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
+use arrow_array::RecordBatch;
 use assert_cmd::Command;
 use common::Program;
+use flight_batches::load::Connections;
+use nix::sys::signal::Signal;
 use predicates::prelude::*;
 use predicates::str::{contains, starts_with};
 
@@ -192,6 +197,44 @@ fn a_window_in_which_nothing_came_has_no_latency() {
     let written = text(&csv);
     assert!(written.lines().nth(1).unwrap().starts_with("100,1,2.0,,0.0,async,"), "{written}");
     assert!(!written.contains("inf"), "{written}");
+}
+
+/// Starts the program with an output that nobody reads.
+fn unread(mut command: std::process::Command) -> Child {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn a_reader_that_has_gone_hides_no_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("results.csv");
+    let server = Program::start("--rows 100 --cols 2");
+    for (rows, code) in [("101", 1), ("100", 0)] {
+        let mut command = common::program("bench --requests 1 --delays 0.01 --window 0.1 --warm-up 0 --endpoint");
+        command.args([&server.endpoint, "--rows", rows, "--out"]).arg(&csv);
+        assert_eq!(unread(command).wait().unwrap().code(), Some(code));
+        assert_eq!(text(&csv).lines().count(), 2);
+    }
+    assert!(unread(common::program("--help")).wait().unwrap().success());
+}
+
+#[tokio::test]
+async fn a_server_serves_whether_anybody_reads_where_it_listens_or_not() {
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let child = unread(common::program(&format!("serve --rows 100 --cols 2 --addr {address}")));
+    let mut server = Program { child, endpoint: format!("http://{address}") };
+    let deadline = Instant::now() + common::PATIENCE;
+    while Connections::open(&server.endpoint, 1).await.is_err() {
+        assert_eq!(server.child.try_wait().unwrap(), None);
+        assert!(Instant::now() < deadline);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let batches = common::fetch(&server.endpoint, common::ticket(100, 0.0, None)).await.unwrap();
+    assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 100);
+    server.signal(Signal::SIGTERM);
+    assert!(server.end().0.success());
 }
 
 #[test]
