@@ -134,7 +134,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Bytes of the values of a message; `None` of the schema.
+    /// Bytes of the values of a message; `None` of the schema and of dictionaries.
     fn take(&mut self, data: &FlightData, shared: &Shared) -> Result<Option<u64>, Status> {
         let header = arrow_ipc::root_as_message(&data.data_header).map_err(broken)?;
         if header.header_type() == MessageHeader::Schema {
@@ -144,11 +144,13 @@ impl Reader {
             self.schema = Some(Arc::new(schema));
             return Ok(None);
         }
-        let batch = header.header_as_record_batch();
-        let rows = batch.and_then(|batch| usize::try_from(batch.length()).ok());
-        let rows = rows.ok_or_else(|| broken("neither a schema nor a batch"))?;
-        let bytes = self.row_bytes.map_or(data.data_body.len(), |width| width * rows);
-        if data.data_body.len() < bytes {
+        if header.header_type() == MessageHeader::DictionaryBatch {
+            return Ok(None);
+        }
+        let batch = header.header_as_record_batch().ok_or_else(|| broken("neither a schema nor a batch"))?;
+        let rows = usize::try_from(batch.length()).map_err(broken)?;
+        let bytes = self.row_bytes.map_or(data.data_body.len(), |width| width.saturating_mul(rows));
+        if batch.compression().is_none() && data.data_body.len() < bytes {
             return Err(broken(format!("{rows} rows in {} bytes", data.data_body.len())));
         }
         if let Some(first) = self.first.as_ref().filter(|_| self.batches == 0) {
