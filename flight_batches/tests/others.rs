@@ -8,9 +8,10 @@ use std::convert::Infallible;
 use std::future::ready;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use arrow_array::types::Int32Type;
-use arrow_array::{DictionaryArray, Int64Array, RecordBatch};
+use arrow_array::{DictionaryArray, Int64Array, RecordBatch, StringArray};
 use arrow_flight::encode::{DictionaryHandling, FlightDataEncoderBuilder};
 use arrow_flight::flight_service_server::FlightServiceServer;
 use arrow_flight::utils::batches_to_flight_data;
@@ -116,5 +117,22 @@ async fn compressed_values_may_be_shorter_than_their_rows_and_others_may_not() {
         let said = delivery.failures.iter().map(Status::message).collect::<Vec<_>>();
         let want = format!("a message that is none: {rows} rows in 64 bytes");
         assert_eq!(said, [want.as_str(); 3]);
+    }
+}
+
+#[tokio::test]
+async fn a_message_at_which_a_reader_panics_is_a_failure_and_not_a_wait() {
+    let texts = Arc::new(StringArray::from_iter_values(["one"; 100]));
+    let batch = RecordBatch::try_from_iter([("text", texts as _)]).unwrap();
+    let mut messages = batches_to_flight_data(&batch.schema(), std::slice::from_ref(&batch)).unwrap();
+    messages[1].data_body = Bytes::new();
+    let connections = serve(messages).await;
+    let window = Extent::Window { warm_up: Duration::ZERO, window: Duration::from_millis(300) };
+    for extent in [window, Extent::Whole] {
+        let (first, patience) = (Some(batch.clone()), Duration::from_secs(1));
+        let load = Load { first, patience, ..Load::new(ticket(100, 0.0, None), 3, extent) };
+        let delivery = tokio::time::timeout(Duration::from_secs(5), load.run(&connections)).await.unwrap();
+        assert!(delivery.failures.len() >= 3, "{:?}", delivery.failures);
+        assert_eq!(delivery.failures[0].message(), "a message that is none: reading it panicked");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Display;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use arrow_flight::utils::flight_data_to_arrow_batch;
 use arrow_flight::{FlightData, Ticket as FlightTicket};
 use arrow_ipc::MessageHeader;
 use arrow_schema::{Schema, SchemaRef};
+use futures::FutureExt;
 use tonic::Status;
 use tonic::transport::Channel;
 
@@ -40,7 +42,9 @@ impl Stream {
     pub(super) async fn run(mut self) {
         let mut batches = 0;
         loop {
-            let done = self.request(&mut batches).await;
+            // arrow-ipc panics at some of what is no message.
+            let done = AssertUnwindSafe(self.request(&mut batches)).catch_unwind().await;
+            let done = done.unwrap_or_else(|_| Err(broken("reading it panicked")));
             let failed = done.map_err(|failure| self.shared.delivery().failures.push(failure)).is_err();
             if self.load.extent == Extent::Whole {
                 return;
