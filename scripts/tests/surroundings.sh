@@ -138,6 +138,14 @@ test_what_an_earlier_build_left_is_not_taken_for_a_new_one() {
   build tiny_study && built '3 leaked false seen '
 }
 
+test_every_command_that_measures_can_be_planned_without_tools() {
+  local target targets
+  targets=$(make -s help | sed -n '/^Measure/,/^Report/s/^  make \([^ ]*\) .*/\1/p' | sed 's/STUDY/s_zip/; s/ID/T2/')
+  [ "$(wc -l <<<"$targets")" -ge 10 ] || return
+  for target in $targets; do
+    if ! { make -n "$target" PLAN=1 >"$out" 2>&1 && says ' --plan' && ! says setup.sh; }; then echo "  make $target"; return 1; fi
+  done
+}
 test_every_command_of_make_says_which_rust_it_needs() {
   local tool targets target here=$temp/old
   mkdir -p "$here/results/tiny/round" "$here/scripts"
