@@ -7,6 +7,8 @@ CRATES  := study_kit $(STUDIES) report
 # smoke (everything once, no verdicts), quick or full (the originals' own sizes: hours). Seen by the scripts, too.
 PROFILE ?= quick
 export PROFILE
+# An old grep obeys it.
+unexport GREP_OPTIONS
 # PLAN=1 prints what would run and how long it takes, and measures nothing.
 PLAN_FLAG := $(if $(filter-out 0,$(PLAN)),--plan)
 # A plan needs no tools.

@@ -146,6 +146,10 @@ test_every_command_that_measures_can_be_planned_without_tools() {
     if ! { make -n "$target" PLAN=1 >"$out" 2>&1 && says ' --plan' && ! says setup.sh; }; then echo "  make $target"; return 1; fi
   done
 }
+test_make_passes_no_options_of_grep_on() {
+  printf 'show:\n\t@env\n' >"$temp/show.mk"
+  GREP_OPTIONS=-v make -s -f Makefile -f "$temp/show.mk" show >"$out" 2>&1 && says '^PROFILE=' && ! says '^GREP_OPTIONS='
+}
 test_every_command_of_make_says_which_rust_it_needs() {
   local tool targets target here=$temp/old
   mkdir -p "$here/results/tiny/round" "$here/scripts"
