@@ -68,7 +68,8 @@ test_of_the_variables_of_a_user_only_those_pass_that_find_tools_and_registries()
 }
 test_nothing_is_noted_twice_where_scripts_run_scripts() {
   printf 'source "%s/scripts/lib.sh"\nexec bash "%s"\n' "$repo" "$temp/show.sh" >"$temp/outer.sh"
-  CFLAGS=-O0 bash "$temp/outer.sh" >"$out" 2>&1 && same 1 "$(grep -c '^note: ignored' "$out")"
+  CFLAGS=-O0 CARGO_TARGET_DIR=/nowhere bash "$temp/outer.sh" >"$out" 2>&1 && same 2 "$(grep -c '^note: ignored' "$out")" &&
+    says '^note: .*: CARGO_TARGET_DIR=/nowhere$' && ! says '^CARGO_TARGET_DIR=/nowhere'
 }
 test_a_variable_that_is_named_is_kept_and_recorded() {
   (export KEEP_VARIABLES='CC NOT_SET' CC='clang -O2' && bash "$temp/show.sh" >"$out" 2>&1) && says '^CC=clang -O2$' && ! says 'ignored.* CC' || return
