@@ -191,16 +191,17 @@ impl<W: Write> EntryWriter<W> {
         };
         let Shared { moved, .. } = &*self.shared;
         let mut state = moved.wait_while(self.shared.lock(), has_to_wait).unwrap_or_else(PoisonError::into_inner);
-        if complete {
-            self.finished = true;
-            state.spare.push(std::mem::take(&mut self.encoder));
-        }
         state.core.check()?;
         let first = state.first;
         let result = state.put(self.number, piece, complete);
         state.core.poisoned |= result.is_err();
         if result.is_err() || state.first != first {
             moved.notify_all();
+        }
+        if complete {
+            // Not before: should the sink panic, then dropping the entry wakes those who wait.
+            self.finished = true;
+            state.spare.push(std::mem::take(&mut self.encoder));
         }
         result
     }

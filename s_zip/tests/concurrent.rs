@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use common::oracle::WHOLE_BYTES;
 use common::plans::uniform_plan;
 use common::sinks::{Manner, Sink};
 use proptest::prelude::*;
-use s_zip::{Compression, ConcurrentZipWriter, EntryOptions, Error, Result};
+use s_zip::{Compression, ConcurrentZipWriter, EntryOptions, EntryWriter, Error, Result};
 
 /// Longer than any call takes that has nothing to wait for.
 const A_WHILE: Duration = Duration::from_millis(200);
@@ -94,8 +94,8 @@ fn the_first_entry_goes_to_the_sink_as_it_grows() {
 }
 
 /// What a thread says that writes more than may wait, once it is through; `meanwhile` happens while it waits.
-fn while_one_waits(meanwhile: impl FnOnce(s_zip::EntryWriter<Sink>)) -> Result<()> {
-    let writer = ConcurrentZipWriter::from_writer(Sink::new(Manner::GOOD)).budget_bytes(200_000);
+fn while_one_waits<W: Write + Send + 'static>(sink: W, meanwhile: impl FnOnce(EntryWriter<W>)) -> Result<()> {
+    let writer = ConcurrentZipWriter::from_writer(sink).budget_bytes(200_000);
     let first = writer.start_entry("first").unwrap();
     let mut second = writer.start_entry("second").unwrap();
     let (sender, receiver) = channel();
@@ -111,17 +111,31 @@ fn while_one_waits(meanwhile: impl FnOnce(s_zip::EntryWriter<Sink>)) -> Result<(
 
 #[test]
 fn who_exceeds_the_budget_waits_for_its_turn() {
-    while_one_waits(|first| first.finish().unwrap()).unwrap();
+    while_one_waits(Vec::new(), |first| first.finish().unwrap()).unwrap();
 }
 
 #[test]
 fn who_waits_learns_that_the_archive_is_lost() {
-    assert!(matches!(while_one_waits(drop), Err(Error::Poisoned)));
-    let broken = while_one_waits(|mut first| {
+    assert!(matches!(while_one_waits(Vec::new(), drop), Err(Error::Poisoned)));
+    let broken = while_one_waits(Vec::new(), |mut first| {
         first.write_all(b"x").unwrap();
         drop(first);
     });
     assert!(matches!(broken, Err(Error::Poisoned)));
+    let panicked = while_one_waits(Panics, |first| assert!(thread::spawn(|| first.finish()).join().is_err()));
+    assert!(matches!(panicked, Err(Error::Poisoned)));
+}
+
+struct Panics;
+
+impl Write for Panics {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        panic!("a sink may do so")
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[test]
@@ -154,7 +168,7 @@ fn a_sink_may_fail_anywhere() {
             .map(|(index, data)| Ok((writer.start_entry(&format!("{index}"))?, data)))
             .collect::<Result<_>>()?;
         let results: Vec<Result<()>> = thread::scope(|scope| {
-            let write = |(mut entry, data): (s_zip::EntryWriter<Sink>, &Vec<u8>)| match entry.write_all(data) {
+            let write = |(mut entry, data): (EntryWriter<Sink>, &Vec<u8>)| match entry.write_all(data) {
                 Ok(()) => entry.finish(),
                 Err(error) => Err(*error.into_inner().unwrap().downcast().unwrap()),
             };
