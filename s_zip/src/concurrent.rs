@@ -12,6 +12,8 @@ use crate::{Compression, EntryOptions, Error, Result, writer};
 
 /// Compressed data that may wait for its turn unless another budget is given, in bytes.
 const BUDGET_BYTES: usize = 64 * 1024 * 1024;
+/// Compressors that are kept for entries to come, some 300 KiB each.
+const SPARE: usize = 16;
 
 /// Writes an archive to a sink from front to back, of entries that arrive at the same time: downloads, rows of several queries, files that
 /// threads read. Each thread compresses what it writes. The archive is, byte for byte, the one that [`StreamingZipWriter`](crate::StreamingZipWriter)
@@ -52,7 +54,7 @@ struct State<W> {
     places: VecDeque<Place>,
     /// The number of the first place.
     first: usize,
-    /// Bytes that wait in all places.
+    /// Bytes of memory that pieces hold in all places.
     waiting: usize,
     budget_bytes: usize,
     spare: Vec<Encoder>,
@@ -90,7 +92,8 @@ impl<W: Write> ConcurrentZipWriter<W> {
         ConcurrentZipWriter { shared: Arc::new(Shared { state: Mutex::new(state), moved: Condvar::new() }) }
     }
 
-    /// Bytes of compressed data that may wait for their turn: 64 MiB unless set. Each entry may exceed it by one block.
+    /// Bytes of memory for compressed data that waits for its turn: 64 MiB unless set. Each entry may exceed it by what comes of one block
+    /// of 64 KiB, or, added whole, of all its data (up to 4 MiB), and by its compressor of some 300 KiB.
     pub fn budget_bytes(self, bytes: usize) -> Self {
         self.shared.lock().budget_bytes = bytes;
         self
@@ -184,7 +187,13 @@ impl<W: Write> EntryWriter<W> {
     }
 
     /// Gives the archive some of the entry. Waits if too much is waiting already, and it is not this entry's turn.
-    fn hand_over(&mut self, piece: Option<Piece>, complete: bool) -> Result<()> {
+    fn hand_over(&mut self, mut piece: Option<Piece>, complete: bool) -> Result<()> {
+        if let Some(piece) = &mut piece
+            && self.number != self.shared.lock().first
+        {
+            // What waits gives up its free room. It moves, because in its place it would leave a gap too small for the next.
+            piece.bytes = Buffer::from(piece.bytes.as_slice().to_vec());
+        }
         let has_to_wait = |state: &mut State<W>| {
             let late = piece.is_some() && self.number != state.first;
             late && state.waiting > state.budget_bytes && state.core.check().is_ok()
@@ -201,7 +210,9 @@ impl<W: Write> EntryWriter<W> {
         if complete {
             // Not before: should the sink panic, then dropping the entry wakes those who wait.
             self.finished = true;
-            state.spare.push(std::mem::take(&mut self.encoder));
+            if state.spare.len() < SPARE {
+                state.spare.push(std::mem::take(&mut self.encoder));
+            }
         }
         result
     }
@@ -211,6 +222,11 @@ fn compress(encoder: &mut Encoder, block: &[u8], ending: Ending) -> Result<Piece
     let mut bytes = Buffer::default();
     encoder.step(block, &mut bytes, ending)?;
     Ok(Piece::new(block, bytes))
+}
+
+/// Memory that a waiting piece takes: a few bytes of data come with more around them.
+fn held_bytes(piece: &Piece) -> usize {
+    piece.bytes.len() + size_of::<Piece>()
 }
 
 impl<W> Shared<W> {
@@ -225,7 +241,7 @@ impl<W: Write> State<W> {
         let State { core, sink, places, first, waiting, .. } = self;
         let sink = sink.as_mut().ok_or(Error::Poisoned)?;
         let place = &mut places[number - *first];
-        *waiting += piece.as_ref().map_or(0, |piece| piece.bytes.len());
+        *waiting += piece.as_ref().map_or(0, held_bytes);
         place.pieces.extend(piece);
         place.complete |= complete;
         while let Some(place) = places.front_mut() {
@@ -234,7 +250,7 @@ impl<W: Write> State<W> {
                 writer::drain(core, sink)?;
             }
             while let Some(piece) = place.pieces.pop_front() {
-                *waiting -= piece.bytes.len();
+                *waiting -= held_bytes(&piece);
                 core.write_piece(&piece)?;
                 // After the last piece, the header gets its sizes before anything leaves.
                 if !place.complete || !place.pieces.is_empty() {

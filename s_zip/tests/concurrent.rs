@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::io::{self, Write};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -9,7 +11,7 @@ use std::time::Duration;
 
 use common::any::By;
 use common::archive::parse;
-use common::calls::{Item, Kind, Plan, noise};
+use common::calls::{Item, Kind, Plan, noise, text};
 use common::oracle::WHOLE_BYTES;
 use common::plans::uniform_plan;
 use common::sinks::{Manner, Sink};
@@ -90,6 +92,61 @@ fn the_first_entry_goes_to_the_sink_as_it_grows() {
     first.finish().unwrap();
     assert!(sink.len() > 1_800_000, "{}", sink.len());
     second.finish().unwrap();
+    writer.finish().unwrap();
+}
+
+thread_local! {
+    /// Bytes that this thread has allocated and not freed.
+    static HELD: Cell<isize> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        HELD.set(HELD.get() + layout.size().cast_signed());
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, bytes: *mut u8, layout: Layout) {
+        HELD.set(HELD.get() - layout.size().cast_signed());
+        unsafe { System.dealloc(bytes, layout) };
+    }
+}
+
+#[test]
+fn what_waits_holds_little_more_than_its_bytes() {
+    let writer = ConcurrentZipWriter::from_writer_with_compression(Vec::new(), 1).unwrap();
+    let first = writer.start_entry("first").unwrap();
+    let (zeros, text) = (vec![0; 1_000_000], text(1_000_000, 1));
+    let before = HELD.get();
+    let mut second = writer.start_entry("second").unwrap();
+    (0..64).for_each(|_| second.write_all(&zeros).unwrap());
+    second.finish().unwrap();
+    (0..32).for_each(|index| writer.add_entry(&format!("{index}"), &text).unwrap());
+    let held = HELD.get() - before;
+    first.finish().unwrap();
+    let archive = writer.finish().unwrap();
+    // The compressor that is kept for the next entry takes most of the rest.
+    let most = archive.len().cast_signed() + 1_500_000;
+    assert!(held < most, "{held} bytes for an archive of {}", archive.len());
+}
+
+#[test]
+fn of_a_hundred_entries_at_once_sixteen_leave_their_compressors() {
+    let writer = ConcurrentZipWriter::from_writer(Vec::new());
+    let before = HELD.get();
+    let entries = (0..100).map(|index| writer.start_entry(&format!("{index}")).unwrap());
+    let entries: Vec<EntryWriter<_>> = entries.collect();
+    for mut entry in entries {
+        entry.write_all(b"data").unwrap();
+        entry.finish().unwrap();
+    }
+    let held = HELD.get() - before;
+    assert!(held < 16 * 400_000 + 500_000, "{held} bytes");
     writer.finish().unwrap();
 }
 
