@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use crc32fast::Hasher;
+
 use crate::buffer::Buffer;
 use crate::calls::whole_entry_calls;
 use crate::core::{Admitted, Core, EntryKind, Piece, WHOLE_BYTES, stage};
@@ -64,6 +66,8 @@ struct State<W> {
 struct Place {
     /// How the core is to open it, until it has.
     opening: Option<Admitted>,
+    /// How much data came before the core had opened it, and its CRC.
+    data: (u64, Hasher),
     pieces: VecDeque<Piece>,
     complete: bool,
 }
@@ -114,7 +118,8 @@ impl<W: Write> ConcurrentZipWriter<W> {
         let mut state = self.shared.lock();
         let opening = Some(state.core.admit(kind, name, options)?);
         let number = state.first + state.places.len();
-        state.places.push_back(Place { opening, pieces: VecDeque::new(), complete: false });
+        let data = (0, Hasher::new());
+        state.places.push_back(Place { opening, data, pieces: VecDeque::new(), complete: false });
         let mut encoder = state.spare.pop().unwrap_or_default();
         encoder.begin(state.core.compression);
         Ok(EntryWriter { shared: Arc::clone(&self.shared), number, encoder, staged: Vec::new(), finished: false })
@@ -242,6 +247,13 @@ impl<W: Write> State<W> {
         let sink = sink.as_mut().ok_or(Error::Poisoned)?;
         let place = &mut places[number - *first];
         *waiting += piece.as_ref().map_or(0, held_bytes);
+        // Now, and not at the call of whoever is first when its turn comes.
+        if let (Some(Admitted { name, options, .. }), (bytes, crc)) = (&place.opening, &mut place.data) {
+            if let Some(piece) = &piece {
+                piece.count(bytes, crc);
+            }
+            options.promise.check(name, *bytes, complete.then(|| crc.clone().finalize()))?;
+        }
         place.pieces.extend(piece);
         place.complete |= complete;
         while let Some(place) = places.front_mut() {

@@ -28,7 +28,7 @@ const WINDOW_BYTES: usize = 32 * 1024;
 
 /// Writes an archive to a sink from front to back and compresses on several threads; the calls are those of
 /// [`StreamingZipWriter`](crate::StreamingZipWriter). Entries are Deflate of one level; others are refused. An entry of one block (256 KiB) that fits
-/// the output buffer has its sizes in its local header.
+/// the output buffer has its sizes in its local header. A broken promise of its options fails a later call, once its blocks are compressed.
 #[must_use = "an archive is complete only after finish()"]
 pub struct ParallelZipWriter<W: Write> {
     sink: W,

@@ -267,6 +267,27 @@ fn a_broken_promise_is_an_error_and_poisons() {
 }
 
 #[test]
+fn whoever_breaks_a_promise_learns_it_while_others_stand_before() {
+    let plain = EntryOptions::new;
+    for promise in [plain().size(10), plain().size(2), plain().crc32(1)] {
+        let writer = ConcurrentZipWriter::from_writer(Vec::new());
+        let first = writer.start_entry("a").unwrap();
+        let mut second = writer.start_entry_with_options("b", promise).unwrap();
+        second.write_all(b"abcde").unwrap();
+        let error = second.finish().unwrap_err();
+        assert!(matches!(&error, Error::BrokenPromise { name, .. } if name == "b"), "{error}");
+        assert!(matches!(first.finish(), Err(Error::Poisoned)));
+    }
+    for others in 0..2 {
+        let writer = ConcurrentZipWriter::from_writer(Vec::new());
+        let _others: Vec<_> = (0..others).map(|_| writer.start_entry("a").unwrap()).collect();
+        let mut entry = writer.start_entry_with_options("b", plain().size(10)).unwrap();
+        let error = entry.write_all(&noise(70_000, 7)).unwrap_err();
+        assert!(matches!(error.get_ref().unwrap().downcast_ref(), Some(Error::BrokenPromise { .. })), "{error}");
+    }
+}
+
+#[test]
 fn a_refused_call_changes_nothing() {
     let long = "x".repeat(65_536);
     let writer = ConcurrentZipWriter::from_writer(Vec::new());
