@@ -275,9 +275,9 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for AsyncStreamingZipWriter<W> {
         let writer = self.get_mut();
         // While the blocking pool works for this future, there is no core to ask.
         if writer.busy || writer.job.is_none() {
-            writer.core().map_err(io::Error::other)?;
+            writer.core()?;
         }
-        writer.poll_data(context, data).map_err(io::Error::other)
+        writer.poll_data(context, data).map_err(io::Error::from)
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -284,7 +284,7 @@ impl<W: Write> State<W> {
 /// Data for the entry, so that `io::copy` and `write!` work.
 impl<W: Write> Write for EntryWriter<W> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        self.write_data(data).map_err(io::Error::other)?;
+        self.write_data(data)?;
         Ok(data.len())
     }
 
