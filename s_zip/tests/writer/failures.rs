@@ -94,6 +94,13 @@ fn whoever_copies_to_an_entry_learns_of_what_kind_the_failure_was() {
     assert_eq!(copied(Box::new(writer)), Err(io::ErrorKind::StorageFull));
     let writer = ConcurrentZipWriter::from_writer(sink());
     assert_eq!(copied(Box::new(writer.start_entry("a").unwrap())), Err(io::ErrorKind::StorageFull));
+    #[cfg(feature = "parallel")]
+    {
+        let writer = s_zip::ParallelZipWriter::from_writer(sink(), 1, std::num::NonZero::new(2)).unwrap();
+        let mut writer = writer.budget_bytes(1);
+        writer.start_entry("a").unwrap();
+        assert_eq!(copied(Box::new(writer)), Err(io::ErrorKind::StorageFull));
+    }
     #[cfg(feature = "async")]
     for policy in POLICIES {
         let mut writer = AsyncStreamingZipWriter::from_writer(sink()).compression_policy(policy);
