@@ -90,6 +90,8 @@ impl EntryOptions {
         Self::default()
     }
 
+    /// Another compression than the writer's. A level out of range makes the entry fail with [`Error::BadLevel`], and anything but the writer's
+    /// own in the parallel and the concurrent writer with [`Error::OneCompression`].
     pub fn compression(self, compression: Compression) -> Self {
         EntryOptions { compression: Some(compression), ..self }
     }
@@ -100,6 +102,8 @@ impl EntryOptions {
         EntryOptions { modified: Some(seconds), ..self }
     }
 
+    /// Time of the last change, as [`modified_unix`](Self::modified_unix) holds it: fractions of a second are dropped towards 1970, and the DOS
+    /// field is held to the years 1980 to 2107.
     pub fn modified(self, time: SystemTime) -> Self {
         let seconds = match time.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(after) => i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
