@@ -112,8 +112,10 @@ fn refused(context: &AuthContext<'_>, writes: bool) -> Option<String> {
         // Of a name that is known only when the statement runs.
         AuthAction::Unknown { code: ffi::SQLITE_ATTACH, .. } => Some("ATTACH".to_owned()),
         AuthAction::Unknown { code: ffi::SQLITE_DETACH, .. } => Some("DETACH".to_owned()),
-        AuthAction::Pragma { pragma_name, pragma_value: Some(_) }
-            if pragma_name.eq_ignore_ascii_case("defer_foreign_keys") =>
+        AuthAction::Pragma { pragma_name, pragma_value: Some(value) }
+            if pragma_name.eq_ignore_ascii_case("defer_foreign_keys")
+                // Switching it off forgets what jobs before this one have violated, already when it is compiled.
+                && ["1", "on", "yes", "true"].iter().any(|on| value.eq_ignore_ascii_case(on)) =>
         {
             DEFERS.set(true);
             None

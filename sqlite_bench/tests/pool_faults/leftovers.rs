@@ -136,6 +136,30 @@ fn foreign_keys_that_a_job_defers_are_not_deferred_for_those_behind_it() {
 }
 
 #[test]
+fn a_job_cannot_make_sqlite_forget_the_orphan_of_another_job_of_its_commit() {
+    for off in ["OFF", "0", "256", "full", "'no'"] {
+        let (_folder, pool) = opened(&options());
+        let release = held_up(&pool);
+        let orphan = behind(&pool, |db| db.execute("INSERT INTO entries (id, parent) VALUES (3, 99)", []));
+        let forgetting = behind(&pool, move |db| {
+            db.execute_batch(&format!("PRAGMA defer_foreign_keys = {off}"))?;
+            Ok(0)
+        });
+        drop(release);
+        let (orphan, forgetting) = (orphan.join().unwrap(), forgetting.join().unwrap());
+        assert!(matches!(forgetting, Err(Error::Denied(_))), "{off}: {forgetting:?}");
+        assert!(matches!(orphan, Err(Error::Sqlite(_))), "{off}: {orphan:?}");
+        let violations = |db: &Connection| db.prepare("PRAGMA foreign_key_check")?.exists([]);
+        assert!(!pool.read_blocking(violations).unwrap(), "{off}");
+    }
+    // However it is written, it may be switched on.
+    for on in ["1", "On", "'YES'", "true"] {
+        let (_folder, pool) = opened(&options());
+        pool.write_blocking(move |db| db.execute_batch(&format!("PRAGMA defer_foreign_keys = {on}"))).unwrap();
+    }
+}
+
+#[test]
 fn a_savepoint_that_a_job_leaves_open_ends_with_it() {
     let (_folder, pool) = opened(&options().readers(ONE));
     for _ in 0..3 {
