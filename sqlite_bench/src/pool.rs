@@ -88,7 +88,7 @@ impl Pool {
         Ok(Pool { inner: Arc::new(Inner { shared, open, outcome: Arc::default(), ended }) })
     }
 
-    /// Runs `work` on a reading thread. It sees everything that was committed before, and nothing else.
+    /// Runs `work` on a reading thread. Each statement sees what was committed before it; begin the job with `BEGIN` for one snapshot of all.
     ///
     /// # Errors
     /// What `work` returned, that it panicked or took too long, or that the pool is closed.

@@ -92,6 +92,22 @@ fn reads_go_on_while_a_write_holds_the_database_and_see_what_was_before_it() {
     assert_eq!(pool.read_blocking(count).unwrap(), 2, "a read after the answer sees the write");
 }
 
+#[test]
+fn each_statement_of_a_read_sees_what_was_committed_before_it_and_after_begin_all_see_the_same() {
+    let (folder, pool) = opened(&options());
+    for (begin, id, counts) in [("", 1, (0, 1)), ("BEGIN", 2, (1, 1))] {
+        let path = file(&folder);
+        let counted = pool.read_blocking(move |db| {
+            db.execute_batch(begin)?;
+            let before = count(db)?;
+            insert(id)(&Connection::open(path)?)?;
+            Ok((before, count(db)?))
+        });
+        assert_eq!(counted.unwrap(), counts, "{begin}");
+    }
+    assert_eq!(pool.read_blocking(count).unwrap(), 2);
+}
+
 /// A blocked task never gets its budget back, which tokio's own channels would ask for.
 #[test]
 fn blocking_calls_in_a_task_are_answered_however_many_there_are() {
