@@ -168,7 +168,7 @@ impl Pool {
     /// of this pool. If the future is dropped, the pool closes all the same.
     ///
     /// # Errors
-    /// If the log cannot be copied into the database; nothing is lost then, the next opening does it.
+    /// If the log cannot be copied into the database, [`Error::LogKept`] if another connection is in the way; nothing is lost then.
     pub async fn close(self) -> Result<(), Error> {
         self.inner.shared.closes.store(true, Ordering::Relaxed);
         self.inner.close();

@@ -16,8 +16,8 @@ use super::options::{Access, Options};
 /// Compiled statements that each connection keeps; SQLite's binding keeps 16, of which the writer needs five itself.
 const CACHED_STATEMENTS: usize = 64;
 
-/// The pause before a database that was locked is opened again.
-const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
+/// The pause before what a lock prevented is tried again.
+pub(super) const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
 
 /// A connection to a database that has a write-ahead log, or gets one.
 pub(super) fn writer(path: &Path, options: &Options) -> Result<(Connection, Guard), Error> {

@@ -52,6 +52,9 @@ pub enum Error {
     /// The log has reached [`Options::wal_max_pages`](super::Options::wal_max_pages), of which this is the number of pages; nothing was written.
     #[error("a reader keeps the log from being emptied at {0} pages: end long reads in all processes, then try again")]
     LogFull(u32),
+    /// Closing could not copy the log into the database. Nothing is lost: whoever has the database open, or opens it next, copies it.
+    #[error("the pool is closed, but another connection kept the log from being copied: keep it beside the database")]
+    LogKept,
     /// The disk is full; nothing was written.
     #[error("the disk or the database is full: free some space, then try again ({0})")]
     DiskFull(Arc<rusqlite::Error>),

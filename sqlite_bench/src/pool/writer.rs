@@ -39,7 +39,8 @@ thread_local! {
 /// Copies the log once. `PASSIVE` waits for nobody, `TRUNCATE` waits for readers and shortens the log to nothing.
 fn checkpoint(connection: &Connection, mode: &str, _turn: MutexGuard<'_, ()>) -> rusqlite::Result<Copied> {
     connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
-        Ok(Copied { is_free: row.get::<_, i64>(0)? == 0, left: row.get::<_, i64>(1)? - row.get::<_, i64>(2)? })
+        let [busy, pages, copied]: [i64; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
+        Ok(Copied { is_free: busy == 0, left: (pages >= 0).then_some(pages - copied) })
     })
 }
 
@@ -47,8 +48,8 @@ fn checkpoint(connection: &Connection, mode: &str, _turn: MutexGuard<'_, ()>) ->
 struct Copied {
     /// Nobody stood in the way.
     is_free: bool,
-    /// Pages that a reader, or another process, did not let it copy.
-    left: i64,
+    /// Pages that a reader, or another process, did not let it copy; unknown if another checkpoint is under way.
+    left: Option<i64>,
 }
 
 /// Makes a checkpoint for each signal, until the writer is gone.
@@ -58,7 +59,7 @@ fn copy(connection: &Connection, signals: &Receiver<()>, shared: &Shared) {
         // What fails leaves the log as it was; the next signal tries again, and the writer sees to the limit.
         let Ok(copied) = set_up.and_then(|()| checkpoint(connection, "PASSIVE", shared.turn())) else { continue };
         shared.count(|stats| stats.checkpoints += 1);
-        let is_little_left = copied.is_free && copied.left < i64::from(shared.options.checkpoint_pages);
+        let is_little_left = copied.is_free && copied.left < Some(shared.options.checkpoint_pages.into());
         shared.copied.store(is_little_left, Ordering::Relaxed);
     }
 }
@@ -140,7 +141,17 @@ impl Writer {
             // The last connection to the database does it by itself.
             return Ok(());
         }
-        Ok(checkpoint(&self.connection, "TRUNCATE", self.shared.turn()).map(drop)?)
+        let begin = Instant::now();
+        loop {
+            match checkpoint(&self.connection, "TRUNCATE", self.shared.turn())? {
+                Copied { is_free: true, .. } | Copied { left: Some(0), .. } => return Ok(()),
+                // SQLite does not wait for the checkpoint of another process.
+                Copied { left: None, .. } if begin.elapsed() < self.shared.options.busy_timeout => {
+                    std::thread::sleep(connect::BETWEEN_ATTEMPTS);
+                }
+                _ => return Err(Error::LogKept),
+            }
+        }
     }
 
     /// One transaction for `first` and those that wait behind it; nobody is waited for.

@@ -105,3 +105,47 @@ fn a_commit_beyond_the_last_limit_is_no_reason_to_refuse_the_next_one() {
     }
     assert_eq!(pool.stats().blocked_checkpoints, 0);
 }
+
+#[test]
+fn closing_says_that_a_foreign_reader_kept_the_log() {
+    let (folder, pool) = opened(&limited());
+    let other = Connection::open(file(&folder)).unwrap();
+    other.execute_batch("BEGIN; SELECT * FROM entries").unwrap();
+    pool.write_blocking(insert(1)).unwrap();
+    let kept = pool.close_blocking();
+    assert!(matches!(kept, Err(Error::LogKept)), "{kept:?}");
+    assert!(log(&folder) > 0);
+    // One that reads what is newest is not in the way of copying it.
+    other.execute_batch("COMMIT; BEGIN; SELECT * FROM entries").unwrap();
+    let pool = Pool::open_blocking(file(&folder), &limited()).unwrap();
+    assert_eq!(pool.read_blocking(ids).unwrap(), [1]);
+    pool.close_blocking().unwrap();
+    drop(other);
+    Pool::open_blocking(file(&folder), &limited()).unwrap().close_blocking().unwrap();
+    assert!(!folder.path().join("pool.db-wal").exists());
+}
+
+#[test]
+fn closing_waits_for_the_checkpoint_of_somebody_else() {
+    let (folder, pool) = opened(&options().busy_timeout(SAFETY));
+    let [reader, copier, probe] = [(); 3].map(|()| Connection::open(file(&folder)).unwrap());
+    reader.execute_batch("BEGIN; SELECT * FROM entries").unwrap();
+    pool.write_blocking(insert(1)).unwrap();
+    // It waits for the reader, and keeps others from copying meanwhile.
+    copier.busy_timeout(SAFETY).unwrap();
+    let copying = std::thread::spawn(move || {
+        let copy = || copier.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
+        while copy().unwrap() {}
+    });
+    let pages = || probe.query_row("PRAGMA wal_checkpoint", [], |row| row.get::<_, i64>(1)).unwrap();
+    let begin = Instant::now();
+    while pages() >= 0 {
+        assert!(begin.elapsed() < SAFETY, "the other checkpoint never began");
+    }
+    let closing = beside(&pool, Pool::close_blocking);
+    std::thread::sleep(Duration::from_millis(50));
+    assert!(!closing.is_finished());
+    drop(reader);
+    closing.join().unwrap().unwrap();
+    copying.join().unwrap();
+}
