@@ -71,7 +71,8 @@ impl<F: Work<T, E>, T: Send, E: From<Error> + Send + 'static> Job for Call<F, T,
     }
 
     fn answer(self: Box<Self>, instead: Option<Error>) {
-        let Call { value, reply, .. } = *self;
+        let Call { work, value, reply, .. } = *self;
+        contained(|| drop(work));
         contained(|| {
             let value = match (instead, value) {
                 (None, Some(value)) => value.unwrap_or_else(|panicked| Err(panicked.into())),
@@ -104,25 +105,36 @@ pub(super) enum Message {
     Stop,
 }
 
+/// Where jobs come out of a queue.
+struct Messages(Receiver<Message>);
+
+impl Drop for Messages {
+    /// A future that nobody polls may keep the queue, and those who wait for what is left in it would never be answered.
+    fn drop(&mut self) {
+        self.0.try_iter().for_each(|message| contained(|| drop(message)));
+    }
+}
+
 /// The end of a queue where a thread takes jobs out. That the pool is closed is said by a message: a future that nobody polls may keep a sender.
+#[derive(Clone)]
 pub(super) struct Queue {
-    messages: Receiver<Message>,
+    messages: Arc<Messages>,
     stopped: Cell<bool>,
 }
 
 impl Queue {
     pub(super) fn new(messages: Receiver<Message>) -> Self {
-        Queue { messages, stopped: Cell::new(false) }
+        Queue { messages: Arc::new(Messages(messages)), stopped: Cell::new(false) }
     }
 
     /// Waits for the next job that anybody still wants; `None` when the thread is to end.
     pub(super) fn wait(&self) -> Option<BoxedJob> {
-        self.next(|| self.messages.recv().ok())
+        self.next(|| self.messages.0.recv().ok())
     }
 
     /// The next job that anybody still wants, if there is one now.
     pub(super) fn poll(&self) -> Option<BoxedJob> {
-        self.next(|| self.messages.try_recv().ok())
+        self.next(|| self.messages.0.try_recv().ok())
     }
 
     fn next(&self, receive: impl Fn() -> Option<Message>) -> Option<BoxedJob> {
@@ -137,6 +149,6 @@ impl Queue {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.messages.len()
+        self.messages.0.len()
     }
 }
