@@ -28,7 +28,7 @@ pub struct Stats {
     pub forced_checkpoints: u64,
     /// Checkpoints at the limit that did not empty the log, because a reader kept its snapshot for longer than the busy timeout.
     pub blocked_checkpoints: u64,
-    /// Pages in the log after the last commit.
+    /// Pages in the log after the last commit; in the longest one if [`Options::on_open`] attaches databases.
     pub wal_pages: u64,
     /// Reads that wait.
     pub waiting_reads: usize,

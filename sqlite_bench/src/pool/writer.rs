@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use flume::{Receiver, Sender};
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::{Connection, ErrorCode, MAIN_DB};
 
 use super::connect;
 use super::error::Error;
@@ -30,7 +30,7 @@ const RELEASE: &str = "RELEASE pool_job /* pool */";
 
 // Of this thread. SQLite's hook takes a bare function.
 thread_local! {
-    /// Pages in the log after the last commit.
+    /// Pages in the log after the last commit; in the longest one if `on_open` attaches databases.
     static PAGES: Cell<u32> = const { Cell::new(0) };
     /// Commits that wrote something, by whomever.
     static COMMITS: Cell<u64> = const { Cell::new(0) };
@@ -125,8 +125,10 @@ impl Writer {
     /// everything acknowledged is in the log.
     fn run(mut self) -> Result<(), Error> {
         // This takes the place of SQLite's own checkpoints, which would run on this thread.
-        self.connection.wal_hook(Some(|_, pages| {
-            PAGES.set(u32::try_from(pages).unwrap_or(0));
+        self.connection.wal_hook(Some(|log, pages| {
+            // Of a commit to several databases the main one's comes first.
+            let longest = if log.name() == MAIN_DB { 0 } else { PAGES.get() };
+            PAGES.set(u32::try_from(pages).unwrap_or(0).max(longest));
             COMMITS.set(COMMITS.get() + 1);
             Ok(())
         }));
