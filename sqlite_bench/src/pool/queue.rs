@@ -10,7 +10,7 @@ use futures_channel::oneshot;
 use rusqlite::Connection;
 
 use super::error::Error;
-use super::ticket::Ticket;
+use super::ticket::{State, Ticket};
 
 /// What is done with a connection: any closure that takes one and returns what the caller wants of it, or an error: SQLite's, unless the
 /// caller has one of its own.
@@ -24,7 +24,7 @@ pub(super) type BoxedJob = Box<dyn Job>;
 pub(super) trait Job: Send {
     fn ticket(&self) -> &Arc<Ticket>;
 
-    /// Runs it and keeps the result. That it failed or panicked is said in words for those who share its fate.
+    /// Runs it and keeps the result. That it failed, panicked or must not count is said in words for those who share its fate.
     fn run(&mut self, connection: &Connection) -> Result<(), Error>;
 
     /// Answers with the result that was kept, or with the reason why it must not count.
@@ -34,7 +34,7 @@ pub(super) trait Job: Send {
 struct Call<F, T, E> {
     ticket: Arc<Ticket>,
     work: Option<F>,
-    /// What the work returned, or that it panicked.
+    /// What the work returned, or that it panicked, was given up or took too long.
     value: Option<Result<Result<T, E>, Error>>,
     reply: oneshot::Sender<Result<T, E>>,
 }
@@ -56,15 +56,19 @@ impl<F: Work<T, E>, T: Send, E: From<Error> + Send + 'static> Job for Call<F, T,
     fn run(&mut self, connection: &Connection) -> Result<(), Error> {
         let work = self.work.take().ok_or(Error::Closed)?;
         // What a panic leaves behind on the connection is undone by whoever runs the job.
-        let value = catch_unwind(AssertUnwindSafe(|| work(connection))).map_err(|panic| {
+        let ended = || {
+            let value = work(connection);
+            self.ticket.advance(State::Ended).map(|()| value)
+        };
+        let value = catch_unwind(AssertUnwindSafe(ended)).unwrap_or_else(|panic| {
             let error = Error::Panicked(message(&*panic));
             contained(|| drop(panic));
-            error
+            Err(error)
         });
         let ran = match &value {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(own)) => Err((own as &dyn Any).downcast_ref::<Error>().cloned().unwrap_or(Error::Job)),
-            Err(panicked) => Err(panicked.clone()),
+            Err(error) => Err(error.clone()),
         };
         self.value = Some(value);
         ran
@@ -75,7 +79,7 @@ impl<F: Work<T, E>, T: Send, E: From<Error> + Send + 'static> Job for Call<F, T,
         contained(|| drop(work));
         contained(|| {
             let value = match (instead, value) {
-                (None, Some(value)) => value.unwrap_or_else(|panicked| Err(panicked.into())),
+                (None, Some(value)) => value.unwrap_or_else(|error| Err(error.into())),
                 (instead, unused) => {
                     drop(unused);
                     Err(instead.unwrap_or(Error::Closed).into())
