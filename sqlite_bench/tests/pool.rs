@@ -216,6 +216,13 @@ fn the_log_is_gone_after_closing() {
 }
 
 #[test]
+fn what_is_synced_is_not_left_in_the_cache_of_a_disk_on_macos() {
+    let (_folder, pool) = opened(&Options::default());
+    let full = |db: &Connection| db.pragma_query_value(None, "fullfsync", |row| row.get::<_, bool>(0));
+    assert!(pool.write_blocking(full).unwrap());
+}
+
+#[test]
 fn closing_finishes_what_waits_and_refuses_the_rest() {
     let (folder, pool) = opened(&options());
     let release = held_up(&pool);

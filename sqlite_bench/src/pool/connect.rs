@@ -35,6 +35,8 @@ pub(super) fn writer(path: &Path, options: &Options) -> Result<(Connection, Guar
 }
 
 pub(super) fn set_durability(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
+    // On macOS a sync without it leaves what it syncs in the disk's cache.
+    connection.pragma_update(None, "fullfsync", true)?;
     connection.pragma_update(None, "synchronous", format!("{:?}", options.durability))
 }
 
