@@ -38,7 +38,7 @@ pub use queue::Work;
 pub use shared::Stats;
 
 use ask::{Full, ask};
-use queue::Message;
+use queue::{Message, caught};
 use shared::{Shared, spawn};
 use threads::Threads;
 
@@ -82,7 +82,7 @@ impl Pool {
     /// As [`Pool::open`], for threads that may be blocked.
     pub fn open_blocking(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
         let shared = Arc::new(Shared::new(options.clone()));
-        let threads = Threads::start(path.as_ref(), &shared)?;
+        let threads = caught(|| Threads::start(path.as_ref(), &shared))?;
         let (end, ended) = flume::bounded(0);
         let open = RwLock::new(Some((threads, end)));
         Ok(Pool { inner: Arc::new(Inner { shared, open, outcome: Arc::default(), ended }) })

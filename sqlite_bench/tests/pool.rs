@@ -150,7 +150,8 @@ async fn a_full_queue_refuses_who_cannot_wait_and_holds_up_who_can() {
 #[test]
 fn a_read_cannot_write_and_leaves_no_transaction_behind() {
     let (_folder, pool) = opened(&options().readers(ONE));
-    assert!(matches!(pool.read_blocking(insert(1)), Err(Error::ReadOnly(_))));
+    let error = pool.read_blocking(insert(1)).unwrap_err();
+    assert!(matches!(error, Error::ReadOnly(_)) && error.to_string().contains("writes go through `write`"), "{error}");
     // A snapshot that outlived its job would show the past to the next one.
     pool.read_blocking(|db| db.execute_batch("BEGIN; SELECT * FROM entries")).unwrap();
     pool.write_blocking(insert(2)).unwrap();
@@ -268,7 +269,7 @@ fn what_cannot_be_opened_is_named_with_its_path_and_a_remedy() {
     std::fs::write(path("foreign.db"), "a text that is long enough to be taken for a header. ".repeat(100)).unwrap();
     let on_open = |db: &Connection| db.execute_batch("PRAGMA key = 1; SELECT no_such_function()");
     for (path, options, start, part) in [
-        (path("missing/pool.db"), options(), "cannot open ", "must be writable"),
+        (path("missing/pool.db"), options(), "cannot open ", "or too many files are open (`ulimit -n`)"),
         (path("foreign.db"), options(), "cannot open ", "not a database"),
         (file(&folder), options().on_open(on_open), "cannot open ", "no_such_function"),
         (

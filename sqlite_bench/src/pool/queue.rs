@@ -56,14 +56,9 @@ impl<F: Work<T, E>, T: Send, E: From<Error> + Send + 'static> Job for Call<F, T,
     fn run(&mut self, connection: &Connection) -> Result<(), Error> {
         let work = self.work.take().ok_or(Error::Closed)?;
         // What a panic leaves behind on the connection is undone by whoever runs the job.
-        let ended = || {
+        let value = caught(|| {
             let value = work(connection);
             self.ticket.advance(State::Ended).map(|()| value)
-        };
-        let value = catch_unwind(AssertUnwindSafe(ended)).unwrap_or_else(|panic| {
-            let error = Error::Panicked(message(&*panic));
-            contained(|| drop(panic));
-            Err(error)
         });
         let ran = match &value {
             Ok(Ok(_)) => Ok(()),
@@ -88,6 +83,15 @@ impl<F: Work<T, E>, T: Send, E: From<Error> + Send + 'static> Job for Call<F, T,
             drop(reply.send(value));
         });
     }
+}
+
+/// What `work` comes to; a panic of the caller's code becomes an error.
+pub(super) fn caught<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let error = Error::Panicked(message(&*panic));
+        contained(|| drop(panic));
+        Err(error)
+    })
 }
 
 /// Lets nothing out: what a caller's types do when they are dropped must not end a thread of the pool.
