@@ -65,7 +65,8 @@ impl std::fmt::Debug for Pool {
 }
 
 impl Pool {
-    /// Opens the database, creating it if it is missing, and starts the threads.
+    /// Opens the database, creating it if it is missing, and starts the threads. Changes its journal mode to WAL for good. A path that starts
+    /// with `file:` is a URI, unless access is [`Access::Immutable`]; with `cache=shared` reads would fail, because "table is locked".
     ///
     /// # Errors
     /// If it cannot be opened, has no write-ahead log, or a thread cannot be started.
@@ -164,8 +165,9 @@ impl Pool {
         Stats { waiting_reads, waiting_writes, ..self.inner.shared.stats() }
     }
 
-    /// Lets everything that waits finish, empties the log and ends the threads, for all clones; waits for it, unless it is called from a job
-    /// of this pool. If the future is dropped, the pool closes all the same.
+    /// Lets everything that waits finish, empties the log and ends the threads, for all clones, and waits for it. The pool closes once the future
+    /// was polled, also if that is dropped then; dropped before, it closes nothing but this clone. From a job of this pool it returns `Ok` at
+    /// once and says nothing of the outcome.
     ///
     /// # Errors
     /// If the log cannot be copied into the database, [`Error::LogKept`] if another connection is in the way; nothing is lost then.

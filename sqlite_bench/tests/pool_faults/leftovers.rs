@@ -79,6 +79,8 @@ fn a_temporary_table_view_or_trigger_is_denied_by_name_and_the_rows_of_the_next_
         let after = [pool.write_blocking(temporary).unwrap(), pool.read_blocking(temporary).unwrap()];
         assert_eq!(after, before, "{statement}");
     }
+    let written = pool.read_blocking(|db| db.execute("INSERT INTO kept VALUES (1)", []));
+    assert!(matches!(written, Err(Error::ReadOnly(_))), "{written:?}");
     // What is there from the start may be used, and the database's own objects may be made and dropped.
     pool.write_blocking(|db| {
         db.execute_batch("INSERT INTO kept VALUES (1); INSERT INTO searched VALUES ('one'); SELECT * FROM kept_view")?;
