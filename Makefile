@@ -7,6 +7,8 @@ CRATES  := study_kit $(STUDIES) report
 # smoke (everything once, no verdicts), quick or full (the originals' own sizes: hours). Seen by the scripts, too.
 PROFILE ?= quick
 export PROFILE
+# An old grep obeys it.
+unexport GREP_OPTIONS
 # PLAN=1 prints what would run and how long it takes, and measures nothing.
 PLAN_FLAG := $(if $(filter-out 0,$(PLAN)),--plan)
 # A plan needs no tools.
@@ -53,11 +55,11 @@ $(MEASURE): measure-%: $(TOOLS) ## Measure one study; an interrupted measurement
 $(CLAIMS): claim-%: $(TOOLS) ## Measure one claim, as claim-T2, and print its verdict; the report takes no note of it
 	@scripts/measure.sh "$$(grep -lx 'id = "$*"' */study/claims.toml | cut -d / -f 1)" --profile $(PROFILE) --claim $* $(PLAN_FLAG)
 
-originals: setup ## Run the authors' own code beside our mirrors of it, then write REPORT.md (ORIGINALS_FROM=DIR: local clones)
-	@scripts/originals.sh $(STUDIES)
+originals: $(TOOLS) ## Run the authors' own code beside our mirrors of it, then write REPORT.md (ORIGINALS_FROM=DIR: local clones)
+	@scripts/originals.sh $(PLAN_FLAG) $(STUDIES)
 
-$(ORIGINALS): originals-%: setup ## The same for one study
-	@scripts/originals.sh $*
+$(ORIGINALS): originals-%: $(TOOLS) ## The same for one study
+	@scripts/originals.sh $(PLAN_FLAG) $*
 
 calibrate: $(TOOLS) ## Repeat A/A controls of each study TRIALS times: how often is the method wrong on this machine?
 	@scripts/all-reports.sh --calibrate $(PLAN_FLAG) $(STUDIES)

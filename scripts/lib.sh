@@ -42,6 +42,10 @@ unset AWAIT_OR_NOT_CLEAN
 case ${AWAIT_OR_NOT_DATA:-/} in /*) ;; *) AWAIT_OR_NOT_DATA=$PWD/$AWAIT_OR_NOT_DATA ;; esac
 cd "$ROOT"
 source "$SCRIPTS/config.sh"
+case ${CARGO_TARGET_DIR:-$ROOT/target}/ in
+  "$ROOT/target/"*) ;;
+  *) printf 'note: ignored, because builds go into target/: CARGO_TARGET_DIR=%s\n' "$CARGO_TARGET_DIR" >&2 ;;
+esac
 export LC_ALL=C CARGO_TARGET_DIR=$ROOT/target CARGO_BUILD_BUILD_DIR=$ROOT/target
 # Being set, they win over the flags and wrappers of cargo's configuration files; `need_rust` refuses what nothing wins over.
 export RUSTC_WRAPPER=${RUSTC_WRAPPER:-} RUSTC_WORKSPACE_WRAPPER=${RUSTC_WORKSPACE_WRAPPER:-}

@@ -60,8 +60,18 @@ kept_variables() {
   echo "${kept:-none}"
 }
 
+# What git says, whoever owns the files.
+sources() {
+  local status git=(git -c safe.directory="$ROOT")
+  fact commit "$("${git[@]}" rev-parse --verify --quiet HEAD 2>/dev/null || true)" 'git does not tell it'
+  # Only what the measurement rests on: a REPORT.md that is being written does not make the code another one.
+  if status=$("${git[@]}" status --porcelain -- "$study" study_kit Cargo.toml Cargo.lock scripts .cargo Makefile 2>/dev/null); then
+    fact dirty "$(if [ -n "$status" ]; then echo yes; else echo no; fi)" ''
+  else fact dirty '' 'git does not tell it'; fi
+}
+
 tools() {
-  local binary build layout status
+  local binary build layout
   fact rustc "$(rustc --version)" ''
   fact cargo "$(cargo --version)" ''
   fact cc "$(cc --version 2>/dev/null | head -n 1)" 'cc does not tell it'
@@ -73,11 +83,7 @@ tools() {
     # Of several layouts the build has made sure that it is the same for all.
     if [ "$layout" = 1 ]; then fact "symbols_${build}_sha256" "$(symbols_sha256 "$binary")" ''; fi
   done
-  fact commit "$(git rev-parse --verify --quiet HEAD 2>/dev/null || true)" 'not in a git repository with a commit'
-  # Only what the measurement rests on: a REPORT.md that is being written does not make the code another one.
-  if status=$(git status --porcelain -- "$study" study_kit Cargo.toml Cargo.lock scripts .cargo Makefile 2>/dev/null); then
-    fact dirty "$(if [ -n "$status" ]; then echo yes; else echo no; fi)" ''
-  else fact dirty '' 'not in a git repository'; fi
+  sources
   fact hyperfine "$("$(find_hyperfine)" --version)" ''
   fact gnu_time "$("$(find_gnu_time || echo false)" --version 2>&1 | head -n 1)" 'GNU time is not installed'
   fact plan_seed "$(cat "$work/seed")" ''

@@ -7,8 +7,9 @@ source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/originals.sh [--fetch] STUDY...
-Measures the authors' own programs beside our mirrors of them: do the two agree? --fetch only brings and builds them.
+usage: scripts/originals.sh [--fetch | --plan] STUDY...
+Measures the authors' own programs beside our mirrors of them: do the two agree? --fetch only brings and builds them, --plan only prints what would
+run and how long it takes.
 ORIGINALS_FROM=DIR takes DIR/NAME or DIR/NAME.git, clones of the repositories, instead of the network.
 Their programs run with a time limit and without this environment: no credentials, another home.
 Exit codes: 0 done, 1 a source could not be had or runs failed, 2 could not measure.
@@ -63,17 +64,19 @@ bring_all() {
 }
 
 main() {
-  local fetch='' study studies=() code failed=0 problem='' folder=$ROOT/.tools/originals list log
+  local fetch='' plan_only='' study studies=() code failed=0 problem='' folder=$ROOT/.tools/originals list log
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
       --fetch) fetch=yes ;;
+      --plan) plan_only=yes ;;
       -*) usage >&2; exit 2 ;;
       *) studies+=("$1") ;;
     esac
     shift
   done
   [ ${#studies[@]} -gt 0 ] || { usage >&2; exit 2; }
+  if [ -n "$plan_only" ]; then exec "$SCRIPTS/measure.sh" "${studies[@]}" --profile originals --plan; fi
   [ -z "${ORIGINALS_FROM:-}" ] || [ -d "$ORIGINALS_FROM" ] || die "ORIGINALS_FROM=$ORIGINALS_FROM is no folder"
   need git 'install git'
   # Their code has flags of its own, so that nothing overrules those of the folders above.

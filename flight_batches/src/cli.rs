@@ -59,14 +59,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(Command::Bench(benching)) => bench::bench(&benching),
         #[cfg(feature = "plot")]
         Ok(Command::Plot(plotting)) => plot::plot(&plotting).map(|()| ExitCode::SUCCESS),
-        Err(help) => help.print().context(UNPRINTED).map(|()| ExitCode::SUCCESS),
+        Err(help) => printed(help.print()).map(|()| ExitCode::SUCCESS),
     });
     done.unwrap_or_else(|error| {
-        let gone = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
-        if error.chain().any(|cause| cause.downcast_ref().is_some_and(gone)) {
-            // Whoever reads our output has had enough of it: that is no failure of ours.
-            return ExitCode::SUCCESS;
-        }
         let _ = writeln!(io::stderr(), "flight_batches: {}", format!("{error:#}").replace(['\n', '\r'], " "));
         ExitCode::from(COULD_NOT_RUN)
     })
@@ -82,7 +77,13 @@ fn settle_allocator() {
 /// Prints `text` and makes sure that all of it arrived.
 fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(UNPRINTED)
+    printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Whoever reads our output may have had enough of it: that is no failure of ours, and hides none.
+fn printed(written: io::Result<()>) -> anyhow::Result<()> {
+    let gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    if written.as_ref().is_err_and(gone) { Ok(()) } else { written.context(UNPRINTED) }
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -68,7 +68,7 @@ impl Encoder {
         let is_loose = schema.flattened_fields().iter().any(|field| is_loose(field.data_type()));
         let mut sent = schema.as_ref().clone();
         if is_loose {
-            sent.fields = packed(RecordBatch::new_empty(Arc::clone(&schema)))?.schema().fields().clone();
+            sent.fields = packed(RecordBatch::new_empty(Arc::clone(&schema)), 0)?.schema().fields().clone();
         }
         let ipc = StreamEncoder::try_new(&sent)?;
         Ok(Encoder { schema, sent, is_loose, ipc, begun: false, pieces: VecDeque::new() })
@@ -85,19 +85,30 @@ impl Encoder {
 
     fn next(&mut self) -> Result<Option<Message>> {
         while let Some(mut piece) = self.pieces.pop_front() {
+            let most = if piece.num_rows() == 1 { usize::MAX } else { Budget::DIRECT_MESSAGE_BYTES };
             if self.is_loose {
-                piece = packed(piece)?;
+                match packed(piece.clone(), most) {
+                    Err(ArrowError::OffsetOverflowError(bytes)) if bytes > most => {
+                        self.cut(piece, bytes);
+                        continue;
+                    }
+                    packed => piece = packed?,
+                }
             }
             let message = self.message(&piece)?;
             let bytes = message.head.data_header.len() + message.values.iter().map(Bytes::len).sum::<usize>();
-            if bytes <= Budget::DIRECT_MESSAGE_BYTES || piece.num_rows() == 1 {
+            if bytes <= most {
                 return Ok(Some(message));
             }
-            // Only now it is known what its rows take.
-            let rows = piece.num_rows().div_ceil(bytes.div_ceil(GRPC_TARGET_MAX_FLIGHT_SIZE_BYTES));
-            self.pieces = slices(piece, || rows).chain(self.pieces.drain(..)).collect();
+            self.cut(piece, bytes);
         }
         Ok(None)
+    }
+
+    /// Only by now it is known that its rows take so many bytes.
+    fn cut(&mut self, piece: RecordBatch, bytes: usize) {
+        let rows = piece.num_rows().div_ceil(bytes.div_ceil(GRPC_TARGET_MAX_FLIGHT_SIZE_BYTES));
+        self.pieces = slices(piece, || rows).chain(self.pieces.drain(..)).collect();
     }
 
     fn message(&mut self, piece: &RecordBatch) -> Result<Message> {

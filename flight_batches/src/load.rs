@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
 use tokio::task::JoinSet;
-use tonic::Status;
 
 mod connections;
 mod delivery;
@@ -71,11 +70,7 @@ impl Load {
             });
         }
         let Extent::Window { warm_up, window } = self.extent else {
-            while let Some(ended) = streams.join_next().await {
-                if let Err(error) = ended {
-                    shared.delivery().failures.push(Status::internal(error.to_string()));
-                }
-            }
+            streams.join_all().await;
             return shared.take(start);
         };
         // Never closed, so that waiting does not fail.

@@ -96,10 +96,14 @@ impl Pace {
 /// "All batches" ahead are at most so many: a client may ask for any number.
 const MOST_AHEAD: usize = 10_000;
 
-/// The numbers of the batches of `order` as they come, waited for by `mode`: a slice of the table costs more than a number in a queue.
+/// Numbers 0 to `batches` - 1 of `order`, each when it is due, waited for by `mode`: a slice of the table costs more than a number in a queue.
+/// [`Mode::SleepInPoll`] blocks the thread that polls, and ignores `prefetch`.
 ///
 /// # Errors
 /// If there is no thread for it.
+///
+/// # Panics
+/// Outside a tokio runtime in [`Mode::Async`] and [`Mode::SpawnBlocking`].
 pub fn produce(mode: Mode, pool: Option<&Pool>, order: Order) -> io::Result<BoxStream<'static, usize>> {
     if mode == Mode::SleepInPoll {
         return Ok(sleep_in_poll(order).boxed());

@@ -48,8 +48,9 @@ impl Default for Limits {
     }
 }
 
-/// Serves until `stop` is ready, besides Flight the health service of gRPC. A client has ten seconds for its first bytes of HTTP/2. Streams that are in flight then have the grace of `limits`;
-/// says whether all have ended in it. Those that have not end with the runtime.
+/// Serves until `stop` is ready, besides Flight the health service of gRPC. A client has ten seconds for its first bytes of HTTP/2. Streams that
+/// are in flight then have the grace of `limits`: `false` if it ran out. [`Batches::stats`] says how many streams were left, which end with the
+/// runtime.
 pub async fn serve(listener: TcpListener, batches: Batches, limits: Limits, stop: impl Future<Output = ()>) -> bool {
     let (mut reporter, health) = tonic_health::server::health_reporter();
     reporter.set_serving::<FlightServiceServer<Batches>>().await;

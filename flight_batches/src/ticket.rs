@@ -11,7 +11,9 @@ pub const LONGEST_DELAY_S: f64 = 3600.0;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ticket {
+    /// Rows of a batch, 1 to those of the table.
     pub records_per_batch: usize,
+    /// Seconds that each batch takes to come, 0 to 3600; 0 if left out.
     #[serde(default)]
     pub batch_generation_delay: f64,
     /// How many batches, all of them full and from the start of the table again behind its end; without it the table once.

@@ -5,9 +5,14 @@
 mod common;
 
 use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
+use arrow_array::RecordBatch;
 use assert_cmd::Command;
 use common::Program;
+use flight_batches::load::Connections;
+use nix::sys::signal::Signal;
 use predicates::prelude::*;
 use predicates::str::{contains, starts_with};
 
@@ -149,6 +154,87 @@ fn two_grids_at_once_into_one_file_leave_one_of_them_whole() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
     let mode = std::os::unix::fs::PermissionsExt::mode(&csv.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o640);
+}
+
+#[test]
+fn what_is_no_file_is_refused_before_anything_is_measured_and_a_link_stays_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::create_dir(path("folder")).unwrap();
+    nix::unistd::mkfifo(&path("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    for (link, target) in [("to_folder", "folder"), ("to_nothing", "nothing"), ("link", "target.csv")] {
+        std::os::unix::fs::symlink(target, path(link)).unwrap();
+    }
+    for name in ["folder", "fifo", "to_folder", "to_nothing"] {
+        let reason = format!("flight_batches: cannot write {}: it is no regular file\n", path(name).display());
+        // Nobody is there, and nobody is asked.
+        flight("bench --endpoint http://127.0.0.1:1 --out").arg(path(name)).assert().code(2).stderr(reason);
+    }
+    std::fs::write(path("target.csv"), "old").unwrap();
+    let server = Program::start("--rows 100 --cols 2");
+    flight("bench --rows 100 --requests 1 --delays 0.01 --window 0.1 --warm-up 0 --endpoint")
+        .arg(&server.endpoint)
+        .arg("--out")
+        .arg(path("link"))
+        .assert()
+        .success()
+        .stdout(format!("1 cells in {}, 0 failed requests\n", path("link").display()));
+    assert!(path("link").is_symlink());
+    assert_eq!(text(&path("target.csv")).lines().count(), 2);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 6);
+}
+
+#[test]
+fn a_window_in_which_nothing_came_has_no_latency() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("results.csv");
+    let server = Program::start("--rows 1000 --cols 2");
+    flight("bench --rows 100 --requests 1 --delays 2 --window 0.2 --warm-up 0.1 --out")
+        .arg(&csv)
+        .args(["--endpoint", &server.endpoint])
+        .assert()
+        .success();
+    let written = text(&csv);
+    assert!(written.lines().nth(1).unwrap().starts_with("100,1,2.0,,0.0,async,"), "{written}");
+    assert!(!written.contains("inf"), "{written}");
+}
+
+/// Starts the program with an output that nobody reads.
+fn unread(mut command: std::process::Command) -> Child {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn a_reader_that_has_gone_hides_no_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("results.csv");
+    let server = Program::start("--rows 100 --cols 2");
+    for (rows, code) in [("101", 1), ("100", 0)] {
+        let mut command = common::program("bench --requests 1 --delays 0.01 --window 0.1 --warm-up 0 --endpoint");
+        command.args([&server.endpoint, "--rows", rows, "--out"]).arg(&csv);
+        assert_eq!(unread(command).wait().unwrap().code(), Some(code));
+        assert_eq!(text(&csv).lines().count(), 2);
+    }
+    assert!(unread(common::program("--help")).wait().unwrap().success());
+}
+
+#[tokio::test]
+async fn a_server_serves_whether_anybody_reads_where_it_listens_or_not() {
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let child = unread(common::program(&format!("serve --rows 100 --cols 2 --addr {address}")));
+    let mut server = Program { child, endpoint: format!("http://{address}") };
+    let deadline = Instant::now() + common::PATIENCE;
+    while Connections::open(&server.endpoint, 1).await.is_err() {
+        assert_eq!(server.child.try_wait().unwrap(), None);
+        assert!(Instant::now() < deadline);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let batches = common::fetch(&server.endpoint, common::ticket(100, 0.0, None)).await.unwrap();
+    assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 100);
+    server.signal(Signal::SIGTERM);
+    assert!(server.end().0.success());
 }
 
 #[test]

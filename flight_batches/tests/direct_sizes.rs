@@ -8,8 +8,8 @@ use std::sync::Arc;
 use arrow_array::types::Int32Type;
 use arrow_array::{
     Array, ArrayRef, BinaryViewArray, DictionaryArray, FixedSizeListArray, Int32Array, Int64Array, LargeListArray,
-    LargeListViewArray, ListArray, ListViewArray, MapArray, RecordBatch, RunArray, StringArray, StringViewArray,
-    StructArray, UInt32Array, UnionArray, new_null_array,
+    LargeListViewArray, LargeStringArray, ListArray, ListViewArray, MapArray, RecordBatch, RunArray, StringArray,
+    StringViewArray, StructArray, UInt32Array, UnionArray, new_null_array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_flight::FlightData;
@@ -245,6 +245,30 @@ fn a_dictionary_of_long_values_is_cut_by_what_its_rows_take() {
     assert_near(&given, &arrives, 20_000 * 2004);
     let [listed, arrives] = nested(5, 15_000, 20_000, &[given, arrives], &mut ChaCha8Rng::seed_from_u64(1));
     assert_near(&listed, &arrives, 15_000 * (2004 + 8));
+}
+
+#[test]
+fn values_in_place_of_a_dictionary_take_no_more_memory_than_a_message_has() {
+    // Half of it is 3 GB, more than offsets of 32 bits reach.
+    const ROWS: usize = 30_000;
+    let value = ["x".repeat(200_000)];
+    let values: [ArrayRef; 2] =
+        [Arc::new(StringArray::from_iter_values(&value)), Arc::new(LargeStringArray::from_iter_values(&value))];
+    for values in values {
+        let dictionary = |key| -> ArrayRef {
+            Arc::new(DictionaryArray::<Int32Type>::new(vec![key; ROWS].into_iter().collect(), Arc::clone(&values)))
+        };
+        let texts = dictionary(Some(0));
+        let [within, _] = nested(5, ROWS, ROWS, &[texts.clone(), texts.clone()], &mut ChaCha8Rng::seed_from_u64(3));
+        for texts in [texts, within] {
+            let batch = batch(&[texts]);
+            let messages = direct::messages(batch.schema(), stream::iter([Ok(batch)]));
+            let first: Vec<_> = block_on(messages.map_ok(FlightData::from).take(31).try_collect()).unwrap();
+            assert_fits(&first);
+            assert!(first[1..].iter().all(|message| message.data_body.len() > 1 << 20), "and is no single row");
+        }
+        assert_eq!(ours(&batch(&[dictionary(None)])).unwrap().len(), 3, "what is null takes nothing");
+    }
 }
 
 #[test]

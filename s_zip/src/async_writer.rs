@@ -75,8 +75,13 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
         }
     }
 
-    /// Chooses where data is compressed, before the first entry; the bytes of the archive do not depend on it.
+    /// Chooses where data is compressed from here on; the bytes of the archive do not depend on it. What `Offload` has gathered is compressed
+    /// here and now: choose before the first entry.
     pub fn compression_policy(mut self, policy: CompressionPolicy) -> Self {
+        if let Some(core) = &mut self.core {
+            // A failure poisons the core, and the next call says so.
+            let _ = self.batch.apply(core);
+        }
         self.policy = policy;
         self
     }
@@ -270,9 +275,9 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for AsyncStreamingZipWriter<W> {
         let writer = self.get_mut();
         // While the blocking pool works for this future, there is no core to ask.
         if writer.busy || writer.job.is_none() {
-            writer.core().map_err(io::Error::other)?;
+            writer.core()?;
         }
-        writer.poll_data(context, data).map_err(io::Error::other)
+        writer.poll_data(context, data).map_err(io::Error::from)
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -1,7 +1,6 @@
 //! The program: parse, dispatch, print the error once.
 
 use std::ffi::OsString;
-use std::io;
 use std::process::ExitCode;
 
 use anyhow::Error;
@@ -30,10 +29,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(command) => command,
         Err(error) => {
             let code = u8::try_from(error.exit_code()).unwrap_or(COULD_NOT_RUN);
-            return terminal::explain(&error).map_or_else(|error| report(&error, false), |()| ExitCode::from(code));
+            return terminal::explain(&error).map_or_else(|error| report(&error), |()| ExitCode::from(code));
         }
     };
-    let creates = matches!(command, Command::Create(_));
     let result = match command {
         Command::Create(request) => signals::watch().and_then(|()| create::create(&request)),
         Command::List(archive) => read::list(&archive).map(|()| ExitCode::SUCCESS),
@@ -42,18 +40,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             signals::watch().and_then(|()| read::extract(&archive, &into, skip_bad, jobs))
         }
     };
-    result.unwrap_or_else(|error| report(&error, creates))
+    result.unwrap_or_else(|error| report(&error))
 }
 
 /// Prints `error` with its causes in one line and says how to exit.
-fn report(error: &Error, creates: bool) -> ExitCode {
-    let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
-        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-    };
-    // Whoever reads our output has had enough of it: that is no failure of ours, unless it was to be an archive.
-    if !creates && error.chain().any(broken_pipe) {
-        return ExitCode::SUCCESS;
-    }
+fn report(error: &Error) -> ExitCode {
     terminal::complain(&format!("{error:#}"));
     ExitCode::from(COULD_NOT_RUN)
 }

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use crc32fast::Hasher;
+
 use crate::buffer::Buffer;
 use crate::calls::whole_entry_calls;
 use crate::core::{Admitted, Core, EntryKind, Piece, WHOLE_BYTES, stage};
@@ -12,6 +14,8 @@ use crate::{Compression, EntryOptions, Error, Result, writer};
 
 /// Compressed data that may wait for its turn unless another budget is given, in bytes.
 const BUDGET_BYTES: usize = 64 * 1024 * 1024;
+/// Compressors that are kept for entries to come, some 300 KiB each.
+const SPARE: usize = 16;
 
 /// Writes an archive to a sink from front to back, of entries that arrive at the same time: downloads, rows of several queries, files that
 /// threads read. Each thread compresses what it writes. The archive is, byte for byte, the one that [`StreamingZipWriter`](crate::StreamingZipWriter)
@@ -52,7 +56,7 @@ struct State<W> {
     places: VecDeque<Place>,
     /// The number of the first place.
     first: usize,
-    /// Bytes that wait in all places.
+    /// Bytes of memory that pieces hold in all places.
     waiting: usize,
     budget_bytes: usize,
     spare: Vec<Encoder>,
@@ -62,6 +66,8 @@ struct State<W> {
 struct Place {
     /// How the core is to open it, until it has.
     opening: Option<Admitted>,
+    /// How much data came before the core had opened it, and its CRC.
+    data: (u64, Hasher),
     pieces: VecDeque<Piece>,
     complete: bool,
 }
@@ -90,7 +96,8 @@ impl<W: Write> ConcurrentZipWriter<W> {
         ConcurrentZipWriter { shared: Arc::new(Shared { state: Mutex::new(state), moved: Condvar::new() }) }
     }
 
-    /// Bytes of compressed data that may wait for their turn: 64 MiB unless set. Each entry may exceed it by one block.
+    /// Bytes of memory for compressed data that waits for its turn: 64 MiB unless set. Each entry may exceed it by what comes of one block
+    /// of 64 KiB, or, added whole, of all its data (up to 4 MiB), and by its compressor of some 300 KiB.
     pub fn budget_bytes(self, bytes: usize) -> Self {
         self.shared.lock().budget_bytes = bytes;
         self
@@ -111,7 +118,8 @@ impl<W: Write> ConcurrentZipWriter<W> {
         let mut state = self.shared.lock();
         let opening = Some(state.core.admit(kind, name, options)?);
         let number = state.first + state.places.len();
-        state.places.push_back(Place { opening, pieces: VecDeque::new(), complete: false });
+        let data = (0, Hasher::new());
+        state.places.push_back(Place { opening, data, pieces: VecDeque::new(), complete: false });
         let mut encoder = state.spare.pop().unwrap_or_default();
         encoder.begin(state.core.compression);
         Ok(EntryWriter { shared: Arc::clone(&self.shared), number, encoder, staged: Vec::new(), finished: false })
@@ -184,23 +192,32 @@ impl<W: Write> EntryWriter<W> {
     }
 
     /// Gives the archive some of the entry. Waits if too much is waiting already, and it is not this entry's turn.
-    fn hand_over(&mut self, piece: Option<Piece>, complete: bool) -> Result<()> {
+    fn hand_over(&mut self, mut piece: Option<Piece>, complete: bool) -> Result<()> {
+        if let Some(piece) = &mut piece
+            && self.number != self.shared.lock().first
+        {
+            // What waits gives up its free room. It moves, because in its place it would leave a gap too small for the next.
+            piece.bytes = Buffer::from(piece.bytes.as_slice().to_vec());
+        }
         let has_to_wait = |state: &mut State<W>| {
             let late = piece.is_some() && self.number != state.first;
             late && state.waiting > state.budget_bytes && state.core.check().is_ok()
         };
         let Shared { moved, .. } = &*self.shared;
         let mut state = moved.wait_while(self.shared.lock(), has_to_wait).unwrap_or_else(PoisonError::into_inner);
-        if complete {
-            self.finished = true;
-            state.spare.push(std::mem::take(&mut self.encoder));
-        }
         state.core.check()?;
         let first = state.first;
         let result = state.put(self.number, piece, complete);
         state.core.poisoned |= result.is_err();
         if result.is_err() || state.first != first {
             moved.notify_all();
+        }
+        if complete {
+            // Not before: should the sink panic, then dropping the entry wakes those who wait.
+            self.finished = true;
+            if state.spare.len() < SPARE {
+                state.spare.push(std::mem::take(&mut self.encoder));
+            }
         }
         result
     }
@@ -210,6 +227,11 @@ fn compress(encoder: &mut Encoder, block: &[u8], ending: Ending) -> Result<Piece
     let mut bytes = Buffer::default();
     encoder.step(block, &mut bytes, ending)?;
     Ok(Piece::new(block, bytes))
+}
+
+/// Memory that a waiting piece takes: a few bytes of data come with more around them.
+fn held_bytes(piece: &Piece) -> usize {
+    piece.bytes.len() + size_of::<Piece>()
 }
 
 impl<W> Shared<W> {
@@ -224,7 +246,14 @@ impl<W: Write> State<W> {
         let State { core, sink, places, first, waiting, .. } = self;
         let sink = sink.as_mut().ok_or(Error::Poisoned)?;
         let place = &mut places[number - *first];
-        *waiting += piece.as_ref().map_or(0, |piece| piece.bytes.len());
+        *waiting += piece.as_ref().map_or(0, held_bytes);
+        // Now, and not at the call of whoever is first when its turn comes.
+        if let (Some(Admitted { name, options, .. }), (bytes, crc)) = (&place.opening, &mut place.data) {
+            if let Some(piece) = &piece {
+                piece.count(bytes, crc);
+            }
+            options.promise.check(name, *bytes, complete.then(|| crc.clone().finalize()))?;
+        }
         place.pieces.extend(piece);
         place.complete |= complete;
         while let Some(place) = places.front_mut() {
@@ -233,7 +262,7 @@ impl<W: Write> State<W> {
                 writer::drain(core, sink)?;
             }
             while let Some(piece) = place.pieces.pop_front() {
-                *waiting -= piece.bytes.len();
+                *waiting -= held_bytes(&piece);
                 core.write_piece(&piece)?;
                 // After the last piece, the header gets its sizes before anything leaves.
                 if !place.complete || !place.pieces.is_empty() {
@@ -255,7 +284,7 @@ impl<W: Write> State<W> {
 /// Data for the entry, so that `io::copy` and `write!` work.
 impl<W: Write> Write for EntryWriter<W> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        self.write_data(data).map_err(io::Error::other)?;
+        self.write_data(data)?;
         Ok(data.len())
     }
 

@@ -10,6 +10,7 @@ use crc32fast::Hasher;
 use crate::buffer::Buffer;
 use crate::encoder::{BLOCK_BYTES, Encoder, Ending};
 use crate::format::{Header, LIMIT_32, METHOD_DEFLATE, METHOD_STORED, put_end};
+use crate::options::Promise;
 use crate::time::{DOS_EPOCH, DosDateTime};
 use crate::{Compression, EntryOptions, Error, Result, name};
 
@@ -58,8 +59,8 @@ pub(crate) enum EntryKind {
 /// An entry that may be opened, with its name as the archive has it.
 pub(crate) struct Admitted {
     kind: EntryKind,
-    name: Box<str>,
-    options: EntryOptions,
+    pub name: Box<str>,
+    pub options: EntryOptions,
 }
 
 /// Some data of an entry, compressed elsewhere.
@@ -74,6 +75,12 @@ impl Piece {
     pub fn new(data: &[u8], bytes: Buffer) -> Self {
         Piece { bytes, data_bytes: data.len() as u64, crc32: crc32fast::hash(data) }
     }
+
+    /// Adds its data to that before it.
+    pub fn count(&self, bytes: &mut u64, crc: &mut Hasher) {
+        *bytes += self.data_bytes;
+        crc.combine(&Hasher::new_with_initial_len(self.crc32, self.data_bytes));
+    }
 }
 
 /// The entry that data goes to.
@@ -85,8 +92,7 @@ struct Open {
     committed: bool,
     kind: EntryKind,
     crc: Hasher,
-    size: Option<u64>,
-    crc32: Option<u32>,
+    promise: Promise,
 }
 
 impl Core {
@@ -132,7 +138,8 @@ impl Core {
         let dos = DosDateTime::from_unix(modified);
         let mode = options.unix_mode.unwrap_or(if directory { 0o755 } else { 0o644 });
         let stored = kind == EntryKind::File && compression == Compression::None;
-        let announced = options.size.zip(options.crc32).filter(|_| stored);
+        let promise = options.promise;
+        let announced = promise.size.zip(promise.crc32).filter(|_| stored);
         let mut header = Header {
             name,
             comment: options.comment.into_boxed_str(),
@@ -142,7 +149,7 @@ impl Core {
             modified: options.modified.and_then(|seconds| i32::try_from(seconds).ok()),
             unix_mode: mode | if directory { DIRECTORY } else { REGULAR_FILE },
             offset: self.taken + self.out.len() as u64,
-            zip64_local: options.size.is_some_and(|size| size > LIMIT_32),
+            zip64_local: promise.size.is_some_and(|size| size > LIMIT_32),
             ..Header::default()
         };
         if let Some((size, crc32)) = announced {
@@ -153,15 +160,7 @@ impl Core {
         self.put(|out| header.put_local(out));
         (header.compressed, header.uncompressed) = (0, 0);
         self.encoder.begin(compression);
-        self.open = Some(Open {
-            header,
-            header_at,
-            committed: announced.is_some(),
-            kind,
-            crc: Hasher::new(),
-            size: options.size,
-            crc32: options.crc32,
-        });
+        self.open = Some(Open { header, header_at, committed: announced.is_some(), kind, crc: Hasher::new(), promise });
         Ok(())
     }
 
@@ -200,11 +199,11 @@ impl Core {
     pub fn write_piece(&mut self, piece: &Piece) -> Result<()> {
         self.check()?;
         let Some(open) = &mut self.open else { return Err(Error::NoEntry) };
-        open.crc.combine(&Hasher::new_with_initial_len(piece.crc32, piece.data_bytes));
-        open.header.uncompressed += piece.data_bytes;
+        piece.count(&mut open.header.uncompressed, &mut open.crc);
         open.header.compressed += piece.bytes.len() as u64;
         self.out.extend_from_slice(piece.bytes.as_slice());
-        Ok(())
+        let promised = open.promise.check(&open.header.name, open.header.uncompressed, None);
+        promised.inspect_err(|_| self.poisoned = true)
     }
 
     /// Makes everything written so far readable from what the sink gets next.
@@ -322,7 +321,8 @@ impl Core {
         }
         let Some(mut open) = self.open.take() else { return Ok(()) };
         open.header.crc32 = open.crc.clone().finalize();
-        open.keeps_promise().inspect_err(|_| self.poisoned = true)?;
+        let promised = open.promise.check(&open.header.name, open.header.uncompressed, Some(open.header.crc32));
+        promised.inspect_err(|_| self.poisoned = true)?;
         if !open.committed {
             if open.header.uncompressed == 0 {
                 // Nothing at all takes less room than the two bytes of an empty Deflate stream.
@@ -345,12 +345,7 @@ impl Open {
     fn compress(&mut self, encoder: &mut Encoder, block: &[u8], out: &mut Buffer, ending: Ending) -> Result<()> {
         self.crc.update(block);
         self.header.uncompressed += block.len() as u64;
-        if let Some(size) = self.size
-            && self.header.uncompressed > size
-        {
-            let got = format!("at least {} bytes", self.header.uncompressed);
-            return Err(self.broken(format!("{size} bytes"), got));
-        }
+        self.promise.check(&self.header.name, self.header.uncompressed, None)?;
         let before = out.len();
         let result = encoder.step(block, out, ending);
         self.header.compressed += (out.len() - before) as u64;
@@ -361,23 +356,6 @@ impl Open {
         scratch.clear();
         self.header.put_local(scratch);
         out.as_mut_slice()[self.header_at..][..scratch.len()].copy_from_slice(scratch);
-    }
-
-    fn keeps_promise(&self) -> Result<()> {
-        let Header { uncompressed, crc32, .. } = self.header;
-        match (self.size, self.crc32) {
-            (Some(size), _) if size != uncompressed => {
-                Err(self.broken(format!("{size} bytes"), format!("{uncompressed} bytes")))
-            }
-            (_, Some(announced)) if announced != crc32 => {
-                Err(self.broken(format!("CRC {announced:08x}"), format!("CRC {crc32:08x}")))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn broken(&self, announced: String, got: String) -> Error {
-        Error::BrokenPromise { name: self.header.name.to_string(), announced, got }
     }
 }
 

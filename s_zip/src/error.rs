@@ -55,4 +55,15 @@ pub enum Error {
     Workers(#[source] Cause),
 }
 
+impl From<Error> for io::Error {
+    /// With the [`Error`] inside, and of the kind that a failed sink or file told.
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::Sink(source) | Error::Create { source, .. } => source.kind(),
+            _ => io::ErrorKind::Other,
+        };
+        io::Error::new(kind, error)
+    }
+}
+
 pub type Result<T> = std::result::Result<T, Error>;

@@ -62,8 +62,27 @@ pub struct EntryOptions {
     pub(crate) modified: Option<i64>,
     pub(crate) unix_mode: Option<u32>,
     pub(crate) comment: String,
-    pub(crate) size: Option<u64>,
-    pub(crate) crc32: Option<u32>,
+    pub(crate) promise: Promise,
+}
+
+/// What is announced of an entry's data.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Promise {
+    pub size: Option<u64>,
+    pub crc32: Option<u32>,
+}
+
+impl Promise {
+    /// Fails if the entry breaks it with so many bytes, which are all if their CRC is there.
+    pub fn check(self, name: &str, bytes: u64, complete: Option<u32>) -> Result<()> {
+        let (announced, got) = match (self.size, self.crc32, complete) {
+            (Some(size), _, None) if bytes > size => (format!("{size} bytes"), format!("at least {bytes} bytes")),
+            (Some(size), _, Some(_)) if bytes != size => (format!("{size} bytes"), format!("{bytes} bytes")),
+            (_, Some(crc32), Some(got)) if got != crc32 => (format!("CRC {crc32:08x}"), format!("CRC {got:08x}")),
+            _ => return Ok(()),
+        };
+        Err(Error::BrokenPromise { name: name.to_owned(), announced, got })
+    }
 }
 
 impl EntryOptions {
@@ -71,6 +90,8 @@ impl EntryOptions {
         Self::default()
     }
 
+    /// Another compression than the writer's. A level out of range makes the entry fail with [`Error::BadLevel`], and anything but the writer's
+    /// own in the parallel and the concurrent writer with [`Error::OneCompression`].
     pub fn compression(self, compression: Compression) -> Self {
         EntryOptions { compression: Some(compression), ..self }
     }
@@ -81,6 +102,8 @@ impl EntryOptions {
         EntryOptions { modified: Some(seconds), ..self }
     }
 
+    /// Time of the last change, as [`modified_unix`](Self::modified_unix) holds it: fractions of a second are dropped towards 1970, and the DOS
+    /// field is held to the years 1980 to 2107.
     pub fn modified(self, time: SystemTime) -> Self {
         let seconds = match time.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(after) => i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
@@ -102,11 +125,11 @@ impl EntryOptions {
     /// Announces the exact uncompressed size in bytes. From 4 GiB on the local header then has the ZIP64 field that some readers of
     /// streams need. Other data than announced is an error.
     pub fn size(self, bytes: u64) -> Self {
-        EntryOptions { size: Some(bytes), ..self }
+        EntryOptions { promise: Promise { size: Some(bytes), ..self.promise }, ..self }
     }
 
     /// Announces the CRC-32 of the uncompressed data; with it and the size, an entry of any length can be Stored in a stream.
     pub fn crc32(self, crc32: u32) -> Self {
-        EntryOptions { crc32: Some(crc32), ..self }
+        EntryOptions { promise: Promise { crc32: Some(crc32), ..self.promise }, ..self }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::io::Write;
+use std::io::{self, Write};
 use std::num::NonZero;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
@@ -27,8 +27,9 @@ const BLOCKS_PER_THREAD: usize = 8;
 const WINDOW_BYTES: usize = 32 * 1024;
 
 /// Writes an archive to a sink from front to back and compresses on several threads; the calls are those of
-/// [`StreamingZipWriter`](crate::StreamingZipWriter). Entries are Deflate of one level; others are refused. An entry of one block (256 KiB) that fits
-/// the output buffer has its sizes in its local header.
+/// [`StreamingZipWriter`](crate::StreamingZipWriter) but for `flush`. Entries are Deflate of one level; others are refused. An entry of one
+/// block (256 KiB) that fits the output buffer has its sizes in its local header. An entry that breaks a promise of its options fails the call
+/// that finds its blocks compressed, `finish` at the latest.
 #[must_use = "an archive is complete only after finish()"]
 pub struct ParallelZipWriter<W: Write> {
     sink: W,
@@ -220,6 +221,18 @@ impl<W: Write> ParallelZipWriter<W> {
         }
         writer::drain(&mut self.core, &mut self.sink)?;
         Ok(true)
+    }
+}
+
+/// Data for the open entry, so that `io::copy` and `write!` work. Flushing does nothing, because blocks are still being compressed.
+impl<W: Write> Write for ParallelZipWriter<W> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.write_data(data)?;
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -9,9 +9,9 @@ const DAY_S: i64 = 86_400;
 /// A DOS time and date, as headers hold them: two-second steps, no time zone (this crate means UTC).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DosDateTime {
-    /// Hour, minute, half second.
+    /// Bits 11 to 15: the hour, 5 to 10: the minute, 0 to 4: the second divided by two.
     pub time: u16,
-    /// Year since 1980, month, day.
+    /// Bits 9 to 15: the year minus 1980, 5 to 8: the month from 1, 0 to 4: the day from 1.
     pub date: u16,
 }
 

@@ -108,11 +108,11 @@ pub(crate) fn send_all(core: &mut Core, sink: &mut impl Write) -> Result<()> {
 /// Data for the open entry, so that `io::copy` and `write!` work.
 impl<W: Write> Write for StreamingZipWriter<W> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        self.write_data(data).map_err(io::Error::other)?;
+        self.write_data(data)?;
         Ok(data.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        StreamingZipWriter::flush(self).map_err(io::Error::other)
+        Ok(StreamingZipWriter::flush(self)?)
     }
 }

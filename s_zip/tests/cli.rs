@@ -8,6 +8,8 @@ use std::process::Command as Process;
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
+use assert_cmd::cargo::cargo_bin;
+use common::calls::noise;
 use common::forged::{bomb, stored, zip};
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -129,6 +131,19 @@ fn an_archive_does_not_hold_itself() {
     let folder = tree();
     typed(&folder, "create tree/self.zip tree").success();
     typed(&folder, "create tree/self.zip tree").code(2).stderr(contains("itself"));
+}
+
+/// By another name and through the shell, too, where it would grow by what is read of it.
+#[test]
+fn an_archive_on_standard_output_does_not_hold_itself() {
+    let folder = TempDir::new().expect("a folder");
+    fs::write(folder.path().join("a"), noise(6_000_000, 1)).expect("written");
+    let script = "ulimit -f 100000; : > out.zip; ln out.zip same.zip; \"$0\" create - . > out.zip";
+    let told = contains("out.zip is the archive itself: left out").and(contains("same.zip is the archive itself"));
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).arg(cargo_bin("s_zip")).current_dir(&folder).assert().success().stderr(told);
+    let names = |text: &str| text.lines().count() == 3 && text.lines().nth(1).is_some_and(|line| line.ends_with("  a"));
+    typed(&folder, "list out.zip").success().stdout(predicate::function(names));
 }
 
 #[test]

@@ -2,19 +2,21 @@
 
 mod common;
 
-use std::io::Write;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::io::{self, Write};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
 use common::any::By;
 use common::archive::parse;
-use common::calls::{Item, Kind, Plan, noise};
+use common::calls::{Item, Kind, Plan, noise, text};
 use common::oracle::WHOLE_BYTES;
 use common::plans::uniform_plan;
 use common::sinks::{Manner, Sink};
 use proptest::prelude::*;
-use s_zip::{Compression, ConcurrentZipWriter, EntryOptions, Error, Result};
+use s_zip::{Compression, ConcurrentZipWriter, EntryOptions, EntryWriter, Error, Result};
 
 /// Longer than any call takes that has nothing to wait for.
 const A_WHILE: Duration = Duration::from_millis(200);
@@ -93,9 +95,64 @@ fn the_first_entry_goes_to_the_sink_as_it_grows() {
     writer.finish().unwrap();
 }
 
+thread_local! {
+    /// Bytes that this thread has allocated and not freed.
+    static HELD: Cell<isize> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        HELD.set(HELD.get() + layout.size().cast_signed());
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, bytes: *mut u8, layout: Layout) {
+        HELD.set(HELD.get() - layout.size().cast_signed());
+        unsafe { System.dealloc(bytes, layout) };
+    }
+}
+
+#[test]
+fn what_waits_holds_little_more_than_its_bytes() {
+    let writer = ConcurrentZipWriter::from_writer_with_compression(Vec::new(), 1).unwrap();
+    let first = writer.start_entry("first").unwrap();
+    let (zeros, text) = (vec![0; 1_000_000], text(1_000_000, 1));
+    let before = HELD.get();
+    let mut second = writer.start_entry("second").unwrap();
+    (0..64).for_each(|_| second.write_all(&zeros).unwrap());
+    second.finish().unwrap();
+    (0..32).for_each(|index| writer.add_entry(&format!("{index}"), &text).unwrap());
+    let held = HELD.get() - before;
+    first.finish().unwrap();
+    let archive = writer.finish().unwrap();
+    // The compressor that is kept for the next entry takes most of the rest.
+    let most = archive.len().cast_signed() + 1_500_000;
+    assert!(held < most, "{held} bytes for an archive of {}", archive.len());
+}
+
+#[test]
+fn of_a_hundred_entries_at_once_sixteen_leave_their_compressors() {
+    let writer = ConcurrentZipWriter::from_writer(Vec::new());
+    let before = HELD.get();
+    let entries = (0..100).map(|index| writer.start_entry(&format!("{index}")).unwrap());
+    let entries: Vec<EntryWriter<_>> = entries.collect();
+    for mut entry in entries {
+        entry.write_all(b"data").unwrap();
+        entry.finish().unwrap();
+    }
+    let held = HELD.get() - before;
+    assert!(held < 16 * 400_000 + 500_000, "{held} bytes");
+    writer.finish().unwrap();
+}
+
 /// What a thread says that writes more than may wait, once it is through; `meanwhile` happens while it waits.
-fn while_one_waits(meanwhile: impl FnOnce(s_zip::EntryWriter<Sink>)) -> Result<()> {
-    let writer = ConcurrentZipWriter::from_writer(Sink::new(Manner::GOOD)).budget_bytes(200_000);
+fn while_one_waits<W: Write + Send + 'static>(sink: W, meanwhile: impl FnOnce(EntryWriter<W>)) -> Result<()> {
+    let writer = ConcurrentZipWriter::from_writer(sink).budget_bytes(200_000);
     let first = writer.start_entry("first").unwrap();
     let mut second = writer.start_entry("second").unwrap();
     let (sender, receiver) = channel();
@@ -111,17 +168,31 @@ fn while_one_waits(meanwhile: impl FnOnce(s_zip::EntryWriter<Sink>)) -> Result<(
 
 #[test]
 fn who_exceeds_the_budget_waits_for_its_turn() {
-    while_one_waits(|first| first.finish().unwrap()).unwrap();
+    while_one_waits(Vec::new(), |first| first.finish().unwrap()).unwrap();
 }
 
 #[test]
 fn who_waits_learns_that_the_archive_is_lost() {
-    assert!(matches!(while_one_waits(drop), Err(Error::Poisoned)));
-    let broken = while_one_waits(|mut first| {
+    assert!(matches!(while_one_waits(Vec::new(), drop), Err(Error::Poisoned)));
+    let broken = while_one_waits(Vec::new(), |mut first| {
         first.write_all(b"x").unwrap();
         drop(first);
     });
     assert!(matches!(broken, Err(Error::Poisoned)));
+    let panicked = while_one_waits(Panics, |first| assert!(thread::spawn(|| first.finish()).join().is_err()));
+    assert!(matches!(panicked, Err(Error::Poisoned)));
+}
+
+struct Panics;
+
+impl Write for Panics {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        panic!("a sink may do so")
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[test]
@@ -154,7 +225,7 @@ fn a_sink_may_fail_anywhere() {
             .map(|(index, data)| Ok((writer.start_entry(&format!("{index}"))?, data)))
             .collect::<Result<_>>()?;
         let results: Vec<Result<()>> = thread::scope(|scope| {
-            let write = |(mut entry, data): (s_zip::EntryWriter<Sink>, &Vec<u8>)| match entry.write_all(data) {
+            let write = |(mut entry, data): (EntryWriter<Sink>, &Vec<u8>)| match entry.write_all(data) {
                 Ok(()) => entry.finish(),
                 Err(error) => Err(*error.into_inner().unwrap().downcast().unwrap()),
             };
@@ -192,6 +263,27 @@ fn a_broken_promise_is_an_error_and_poisons() {
         assert!(matches!(writer.finish(), Err(Error::Poisoned)));
         let writer = ConcurrentZipWriter::from_writer(Vec::new());
         assert!(matches!(writer.add_entry_with_options("a", b"abc", promise), Err(Error::BrokenPromise { .. })));
+    }
+}
+
+#[test]
+fn whoever_breaks_a_promise_learns_it_while_others_stand_before() {
+    let plain = EntryOptions::new;
+    for promise in [plain().size(10), plain().size(2), plain().crc32(1)] {
+        let writer = ConcurrentZipWriter::from_writer(Vec::new());
+        let first = writer.start_entry("a").unwrap();
+        let mut second = writer.start_entry_with_options("b", promise).unwrap();
+        second.write_all(b"abcde").unwrap();
+        let error = second.finish().unwrap_err();
+        assert!(matches!(&error, Error::BrokenPromise { name, .. } if name == "b"), "{error}");
+        assert!(matches!(first.finish(), Err(Error::Poisoned)));
+    }
+    for others in 0..2 {
+        let writer = ConcurrentZipWriter::from_writer(Vec::new());
+        let _others: Vec<_> = (0..others).map(|_| writer.start_entry("a").unwrap()).collect();
+        let mut entry = writer.start_entry_with_options("b", plain().size(10)).unwrap();
+        let error = entry.write_all(&noise(70_000, 7)).unwrap_err();
+        assert!(matches!(error.get_ref().unwrap().downcast_ref(), Some(Error::BrokenPromise { .. })), "{error}");
     }
 }
 

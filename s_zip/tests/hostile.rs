@@ -219,10 +219,10 @@ fn a_directory_for_which_there_is_no_memory_is_refused_in_a_line() {
         let mut writer = s_zip::StreamingZipWriter::new(folder.path().join("a.zip")).unwrap();
         (0..entries).for_each(|index| writer.add_entry(&format!("{index:x}"), b"").unwrap());
         writer.finish().unwrap();
-        for (command, code) in [("list", 2), ("test", 1)] {
+        for command in ["list", "test"] {
             let (output, _) = run(folder.path(), &[command, "a.zip"]);
             let err = String::from_utf8(output.stderr).unwrap();
-            let refused = output.status.code() == Some(code) && err.lines().count() == 1 && err.contains("of memory");
+            let refused = output.status.code() == Some(2) && err.lines().count() == 1 && err.contains("of memory");
             assert!(
                 refused || (output.status.success() && err.is_empty()),
                 "{command} {entries}: {:?}, {err}",

@@ -111,6 +111,16 @@ fn a_compression_that_it_does_not_have_is_refused() {
 }
 
 #[test]
+fn data_beyond_an_announced_size_is_refused_before_all_of_it_is_there() {
+    let sink = Sink::new(Manner::GOOD);
+    let mut writer = open(sink, (1, 2, Some(1)));
+    writer.start_entry_with_options("a", EntryOptions::new().size(10)).unwrap();
+    let error = (0..100).find_map(|_| writer.write_data(&noise(BLOCK_BYTES, 1)).err());
+    assert!(matches!(error, Some(Error::BrokenPromise { .. })), "{error:?}");
+    assert!(matches!(writer.write_data(b"x"), Err(Error::Poisoned)));
+}
+
+#[test]
 fn many_small_entries_keep_their_order() {
     let data: Vec<Vec<u8>> = (0..3000).map(|index| text(index % 700, 1)).collect();
     let wanted = write((1, 1, None), &entries(&data, 1000));

@@ -62,6 +62,24 @@ test_an_x86_processor_does() {
   describe hardware && value hypervisor KVM
 }
 
+test_git_tells_the_commit_whoever_owns_the_files() {
+  local commit
+  # shellcheck disable=SC2034,SC2030  # `sources` reads them
+  (
+    ROOT=$temp/theirs study=toy
+    mkdir -p "$ROOT/scripts"
+    cd "$ROOT" || exit
+    describe sources && unknown commit && unknown dirty || exit
+    git init --quiet .
+    git -c user.name=them -c user.email=them@example.org commit --quiet --allow-empty -m first
+    commit=$(git rev-parse HEAD)
+    export GIT_TEST_ASSUME_DIFFERENT_OWNER=1
+    describe sources && value commit "$commit" && value dirty no || exit
+    touch scripts/new
+    describe sources && value dirty yes
+  )
+}
+
 test_another_system_is_refused_before_anything_is_built() {
   tool uname 'echo Darwin'
   tool cargo 'echo cargo was called; exit 9'

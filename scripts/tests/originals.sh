@@ -83,6 +83,14 @@ test_a_study_that_there_is_not_is_refused() {
   same "$(exit_code fetch)" 2 && says "'other' is not a study"
 }
 
+test_a_plan_brings_and_measures_nothing() {
+  cp "$repo/scripts/measure.sh" "$temp/measure.sh"
+  printf '#!/bin/sh\necho "$@"\n' >"$repo/scripts/measure.sh"
+  (cd / && "$repo/scripts/originals.sh" --plan toy other >"$out" 2>&1)
+  mv "$temp/measure.sh" "$repo/scripts/measure.sh"
+  same 'toy other --profile originals --plan' "$(cat "$out")"
+}
+
 test_flags_for_the_compiler_above_the_clone_are_refused_because_they_reach_the_authors_code() {
   mkdir -p "$temp/.cargo"
   printf '[build]\nrustflags = ["-C", "opt-level=0"]\n' >"$temp/.cargo/config.toml"

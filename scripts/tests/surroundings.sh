@@ -68,7 +68,8 @@ test_of_the_variables_of_a_user_only_those_pass_that_find_tools_and_registries()
 }
 test_nothing_is_noted_twice_where_scripts_run_scripts() {
   printf 'source "%s/scripts/lib.sh"\nexec bash "%s"\n' "$repo" "$temp/show.sh" >"$temp/outer.sh"
-  CFLAGS=-O0 bash "$temp/outer.sh" >"$out" 2>&1 && same 1 "$(grep -c '^note: ignored' "$out")"
+  CFLAGS=-O0 CARGO_TARGET_DIR=/nowhere bash "$temp/outer.sh" >"$out" 2>&1 && same 2 "$(grep -c '^note: ignored' "$out")" &&
+    says '^note: .*: CARGO_TARGET_DIR=/nowhere$' && ! says '^CARGO_TARGET_DIR=/nowhere'
 }
 test_a_variable_that_is_named_is_kept_and_recorded() {
   (export KEEP_VARIABLES='CC NOT_SET' CC='clang -O2' && bash "$temp/show.sh" >"$out" 2>&1) && says '^CC=clang -O2$' && ! says 'ignored.* CC' || return
@@ -138,6 +139,18 @@ test_what_an_earlier_build_left_is_not_taken_for_a_new_one() {
   build tiny_study && built '3 leaked false seen '
 }
 
+test_every_command_that_measures_can_be_planned_without_tools() {
+  local target targets
+  targets=$(make -s help | sed -n '/^Measure/,/^Report/s/^  make \([^ ]*\) .*/\1/p' | sed 's/STUDY/s_zip/; s/ID/T2/')
+  [ "$(wc -l <<<"$targets")" -ge 10 ] || return
+  for target in $targets; do
+    if ! { make -n "$target" PLAN=1 >"$out" 2>&1 && says ' --plan' && ! says setup.sh; }; then echo "  make $target"; return 1; fi
+  done
+}
+test_make_passes_no_options_of_grep_on() {
+  printf 'show:\n\t@env\n' >"$temp/show.mk"
+  GREP_OPTIONS=-v make -s -f Makefile -f "$temp/show.mk" show >"$out" 2>&1 && says '^PROFILE=' && ! says '^GREP_OPTIONS='
+}
 test_every_command_of_make_says_which_rust_it_needs() {
   local tool targets target here=$temp/old
   mkdir -p "$here/results/tiny/round" "$here/scripts"

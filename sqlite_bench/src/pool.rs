@@ -38,7 +38,7 @@ pub use queue::Work;
 pub use shared::Stats;
 
 use ask::{Full, ask};
-use queue::Message;
+use queue::{Message, caught};
 use shared::{Shared, spawn};
 use threads::Threads;
 
@@ -65,7 +65,8 @@ impl std::fmt::Debug for Pool {
 }
 
 impl Pool {
-    /// Opens the database, creating it if it is missing, and starts the threads.
+    /// Opens the database, creating it if it is missing, and starts the threads. Changes its journal mode to WAL for good. A path that starts
+    /// with `file:` is a URI, unless access is [`Access::Immutable`]; with `cache=shared` reads would fail, because "table is locked".
     ///
     /// # Errors
     /// If it cannot be opened, has no write-ahead log, or a thread cannot be started.
@@ -82,13 +83,13 @@ impl Pool {
     /// As [`Pool::open`], for threads that may be blocked.
     pub fn open_blocking(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
         let shared = Arc::new(Shared::new(options.clone()));
-        let threads = Threads::start(path.as_ref(), &shared)?;
+        let threads = caught(|| Threads::start(path.as_ref(), &shared))?;
         let (end, ended) = flume::bounded(0);
         let open = RwLock::new(Some((threads, end)));
         Ok(Pool { inner: Arc::new(Inner { shared, open, outcome: Arc::default(), ended }) })
     }
 
-    /// Runs `work` on a reading thread. It sees everything that was committed before, and nothing else.
+    /// Runs `work` on a reading thread. Each statement sees what was committed before it; begin the job with `BEGIN` for one snapshot of all.
     ///
     /// # Errors
     /// What `work` returned, that it panicked or took too long, or that the pool is closed.
@@ -164,11 +165,12 @@ impl Pool {
         Stats { waiting_reads, waiting_writes, ..self.inner.shared.stats() }
     }
 
-    /// Lets everything that waits finish, empties the log and ends the threads, for all clones; waits for it, unless it is called from a job
-    /// of this pool. If the future is dropped, the pool closes all the same.
+    /// Lets everything that waits finish, empties the log and ends the threads, for all clones, and waits for it. The pool closes once the future
+    /// was polled, also if that is dropped then; dropped before, it closes nothing but this clone. From a job of this pool it returns `Ok` at
+    /// once and says nothing of the outcome.
     ///
     /// # Errors
-    /// If the log cannot be copied into the database; nothing is lost then, the next opening does it.
+    /// If the log cannot be copied into the database, [`Error::LogKept`] if another connection is in the way; nothing is lost then.
     pub async fn close(self) -> Result<(), Error> {
         self.inner.shared.closes.store(true, Ordering::Relaxed);
         self.inner.close();

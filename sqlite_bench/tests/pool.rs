@@ -92,6 +92,22 @@ fn reads_go_on_while_a_write_holds_the_database_and_see_what_was_before_it() {
     assert_eq!(pool.read_blocking(count).unwrap(), 2, "a read after the answer sees the write");
 }
 
+#[test]
+fn each_statement_of_a_read_sees_what_was_committed_before_it_and_after_begin_all_see_the_same() {
+    let (folder, pool) = opened(&options());
+    for (begin, id, counts) in [("", 1, (0, 1)), ("BEGIN", 2, (1, 1))] {
+        let path = file(&folder);
+        let counted = pool.read_blocking(move |db| {
+            db.execute_batch(begin)?;
+            let before = count(db)?;
+            insert(id)(&Connection::open(path)?)?;
+            Ok((before, count(db)?))
+        });
+        assert_eq!(counted.unwrap(), counts, "{begin}");
+    }
+    assert_eq!(pool.read_blocking(count).unwrap(), 2);
+}
+
 /// A blocked task never gets its budget back, which tokio's own channels would ask for.
 #[test]
 fn blocking_calls_in_a_task_are_answered_however_many_there_are() {
@@ -134,7 +150,8 @@ async fn a_full_queue_refuses_who_cannot_wait_and_holds_up_who_can() {
 #[test]
 fn a_read_cannot_write_and_leaves_no_transaction_behind() {
     let (_folder, pool) = opened(&options().readers(ONE));
-    assert!(matches!(pool.read_blocking(insert(1)), Err(Error::ReadOnly(_))));
+    let error = pool.read_blocking(insert(1)).unwrap_err();
+    assert!(matches!(error, Error::ReadOnly(_)) && error.to_string().contains("writes go through `write`"), "{error}");
     // A snapshot that outlived its job would show the past to the next one.
     pool.read_blocking(|db| db.execute_batch("BEGIN; SELECT * FROM entries")).unwrap();
     pool.write_blocking(insert(2)).unwrap();
@@ -200,6 +217,13 @@ fn the_log_is_gone_after_closing() {
 }
 
 #[test]
+fn what_is_synced_is_not_left_in_the_cache_of_a_disk_on_macos() {
+    let (_folder, pool) = opened(&Options::default());
+    let full = |db: &Connection| db.pragma_query_value(None, "fullfsync", |row| row.get::<_, bool>(0));
+    assert!(pool.write_blocking(full).unwrap());
+}
+
+#[test]
 fn closing_finishes_what_waits_and_refuses_the_rest() {
     let (folder, pool) = opened(&options());
     let release = held_up(&pool);
@@ -245,7 +269,7 @@ fn what_cannot_be_opened_is_named_with_its_path_and_a_remedy() {
     std::fs::write(path("foreign.db"), "a text that is long enough to be taken for a header. ".repeat(100)).unwrap();
     let on_open = |db: &Connection| db.execute_batch("PRAGMA key = 1; SELECT no_such_function()");
     for (path, options, start, part) in [
-        (path("missing/pool.db"), options(), "cannot open ", "must be writable"),
+        (path("missing/pool.db"), options(), "cannot open ", "or too many files are open (`ulimit -n`)"),
         (path("foreign.db"), options(), "cannot open ", "not a database"),
         (file(&folder), options().on_open(on_open), "cannot open ", "no_such_function"),
         (

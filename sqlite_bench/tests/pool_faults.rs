@@ -3,6 +3,7 @@
 use std::pin::pin;
 use std::sync::mpsc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use sqlite_bench::pool::{Error, Pool, Work};
@@ -226,6 +227,26 @@ fn a_panic_in_a_value_that_nobody_waits_for_ends_no_thread() {
     }
     drop(release);
     assert_eq!(ends(&pool, |pool| pool.read_blocking(ids)).unwrap(), [0; 0], "the only reader lives on");
+}
+
+#[test]
+fn a_panic_in_what_a_refused_write_captured_ends_no_thread() {
+    let (folder, pool) = opened(&options().busy_timeout(Duration::from_millis(50)));
+    let other = Connection::open(file(&folder)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let captured = Explosive;
+    let first = beside(&pool, |pool| {
+        pool.write_blocking(move |_| {
+            let _kept = &captured;
+            Ok(0)
+        })
+    });
+    let second = beside(&pool, |pool| pool.write_blocking(insert(1)));
+    for refused in ends(&pool, |_| [first, second].map(|write| write.join().unwrap())) {
+        assert!(matches!(refused, Err(Error::Busy(_))), "{refused:?}");
+    }
+    other.execute_batch("COMMIT").unwrap();
+    assert_eq!(ends(&pool, |pool| pool.write_blocking(insert(1))).unwrap(), 1, "the writer lives on");
 }
 
 #[test]

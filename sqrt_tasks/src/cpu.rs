@@ -3,8 +3,8 @@
 #[cfg(target_os = "linux")]
 use std::collections::BTreeSet;
 use std::num::NonZero;
-use std::sync::Barrier;
-use std::thread;
+use std::sync::{Barrier, OnceLock};
+use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
 /// What is known of the cores.
@@ -66,24 +66,26 @@ fn x86_cycles_per_root(vendor: &str, family: u8, model: u8) -> Option<f64> {
 /// Clock in cycles per second while so many threads are busy, by additions that each wait for the one before; the mean over the threads.
 ///
 /// Every thread counts its best of several stretches, so that an interruption does not count. `None` where there is no way to write
-/// such additions.
+/// such additions, or a thread cannot be started.
 pub fn frequency_hz(threads: usize) -> Option<f64> {
     const STRETCHES: usize = 20;
     const ADDITIONS: u64 = 4_000_000;
-    let barrier = Barrier::new(threads);
+    // For as many as have started: nobody may wait for one that cannot be.
+    let barrier = OnceLock::<Barrier>::new();
     let stretch = |_| {
         let start = Instant::now();
         dependent_additions(ADDITIONS).map(|()| start.elapsed())
     };
     let best = || {
-        barrier.wait();
+        barrier.wait().wait();
         (0..STRETCHES).filter_map(stretch).min()
     };
     let times: Option<Vec<Duration>> = thread::scope(|scope| {
-        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(best)).collect();
+        let handles: Vec<_> = (0..threads).map_while(|_| Builder::new().spawn_scoped(scope, best).ok()).collect();
+        barrier.get_or_init(|| Barrier::new(handles.len()));
         handles.into_iter().map(|handle| handle.join().ok().flatten()).collect()
     });
-    let times = times?;
+    let times = times.filter(|times| times.len() == threads)?;
     let seconds: f64 = times.iter().map(Duration::as_secs_f64).sum();
     Some(ADDITIONS as f64 * times.len() as f64 / seconds)
 }

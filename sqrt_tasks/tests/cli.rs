@@ -99,6 +99,16 @@ fn threads_that_cannot_be_started_are_an_error_in_one_line() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn the_clock_of_cores_that_not_all_get_a_thread_is_unknown() {
+    let mut command = Command::new("sh");
+    // There is room for one such stack.
+    command.args(["-c", "ulimit -v 1000000; exec \"$0\" cpu", env!("CARGO_BIN_EXE_sqrt_tasks")]);
+    let unknown = is_match(r"^cores: 1 |\nclock, all cores busy: unknown\n").unwrap();
+    command.env("RUST_MIN_STACK", "600000000").timeout(std::time::Duration::from_mins(1)).assert().stdout(unknown);
+}
+
+#[test]
 fn the_processor_is_described() {
     let clock = is_match(r"clock, all cores busy: (\d\.\d{3} GHz|unknown)\n").unwrap();
     sqrt_tasks("cpu")

@@ -10,9 +10,11 @@ use crate::session::Session;
 
 /// Accounts and accepted transactions, while nobody applies rows.
 pub trait Books: Debug + Send + Sync {
+    /// Sorted by client.
     fn accounts(&self) -> Vec<(u16, Account)>;
     /// Bytes of the tables of accounts and transactions, from their capacity.
     fn table_bytes(&self) -> u64;
+    /// How many deposits and withdrawals were accepted.
     fn stored_transactions(&self) -> u64;
     /// Accounts and transactions, each sorted by id: what a later run can go on from.
     fn session(&self) -> Session;

@@ -21,7 +21,7 @@ mod network;
 mod terminal;
 
 use args::{AsyncWord, Cli, Engine, ProcessArgs, StressArgs, Word};
-use terminal::{complain, expect_stdout, print, stream};
+use terminal::{complain, expect_stdout, print, stream, unless_hung_up};
 
 /// Does what was typed: `arguments` with the name of the program in front, as [`std::env::args_os`] gives them. Errors are printed.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -33,10 +33,17 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(2);
         }
         Err(help) => {
-            expect_stdout().and_then(|()| help.print().context("cannot write to standard output").map(|()| true))
+            let print = || unless_hung_up(help.print()).context("cannot write to standard output");
+            expect_stdout().and_then(|()| print()).map(|()| true)
         }
     };
-    done.map_or_else(|error| report(&error), |succeeded| ExitCode::from(u8::from(!succeeded)))
+    done.map_or_else(
+        |error| {
+            complain(&error);
+            ExitCode::from(2)
+        },
+        |succeeded| ExitCode::from(u8::from(!succeeded)),
+    )
 }
 
 /// False if it ran, and found failures.
@@ -69,14 +76,14 @@ fn process(args: Option<ProcessArgs>, setup: Setup) -> Result<bool, Error> {
     let claim = dump.map(|dir| claim(&dir)).transpose()?;
     let session = load.as_deref().map(Session::read).transpose()?.unwrap_or_default();
     let outcome = process_files(setup, &[file], session)?;
-    report_errors(&outcome.errors)?;
+    let listed = report_errors(&outcome.errors);
     let accounts = outcome.books.accounts();
-    // The dump comes first, so that a reader who hangs up does not cost us the session; if it fails the accounts are still printed.
+    // The dump comes first, so that a reader who stalls does not cost us the session; each is tried, whatever became of the others.
     let dumped = claim.map_or(Ok(()), |claim| outcome.books.session().dump(claim));
     let printed = stream(|out| accounts::write_csv(&accounts, out));
-    // A reader who hangs up is no failure; a lost session is, and must be said.
     dumped?;
     printed?;
+    listed?;
     Ok(!strict || outcome.errors.total() == 0)
 }
 
@@ -98,38 +105,25 @@ fn report_errors(errors: &ErrorLog) -> Result<(), Error> {
         let _ = writeln!(text, "{} rows rejected: {}", errors.total(), counts.join(", "));
     }
     // One write: stderr is not buffered.
-    io::stderr().write_all(text.as_bytes()).context("cannot write to stderr")
+    unless_hung_up(io::stderr().write_all(text.as_bytes())).context("cannot write to stderr")
 }
 
 fn stress_test(args: &StressArgs, engine: Engine) -> Result<bool, Error> {
     let (name, setup) = args.engine.unwrap_or(engine);
     let stress = stress::run(name, setup, args.rows, args.seed)?;
-    writeln!(io::stderr(), "{stress}").context("cannot write to stderr")?;
-    if let Some(file) = &args.record {
+    let recorded = args.record.as_ref().map_or(Ok(()), |file| {
         // One write for the whole line: an interruption leaves it out or leaves it whole.
         let line = serde_json::to_string(&stress)? + "\n";
         let file_there = File::options().create(true).append(true).open(file);
         let written = file_there.and_then(|mut file| file.write_all(line.as_bytes()));
-        written.with_context(|| format!("cannot write {}", file.display()))?;
-    }
-    Ok(true)
+        written.with_context(|| format!("cannot write {}", file.display()))
+    });
+    let told = unless_hung_up(writeln!(io::stderr(), "{stress}")).context("cannot write to stderr");
+    recorded.and(told).map(|()| true)
 }
 
 fn stress_table(file: &Path) -> Result<bool, Error> {
     let records = File::open(file).and_then(|records| stress::table(BufReader::new(records)));
     let table = records.with_context(|| format!("cannot read {}", file.display()))?;
     print(table.trim_end())
-}
-
-/// Prints `error` with its causes in one line and says how to exit: 2, could not run.
-fn report(error: &Error) -> ExitCode {
-    let is_broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
-        cause.downcast_ref().map(io::Error::kind) == Some(io::ErrorKind::BrokenPipe)
-    };
-    // Whoever reads our output has had enough of it: that is no failure of ours.
-    if error.chain().any(is_broken_pipe) {
-        return ExitCode::SUCCESS;
-    }
-    complain(error);
-    ExitCode::from(2)
 }

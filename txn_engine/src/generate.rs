@@ -42,6 +42,7 @@ pub fn write(shape: &Shape, rows: u64, seed: u64, mut out: impl Write) -> io::Re
     out.flush()
 }
 
+/// Rows of this shape without end, the same for the same seed.
 pub fn rows(shape: &Shape, seed: u64) -> Box<dyn Iterator<Item = Row>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     match shape.clone() {

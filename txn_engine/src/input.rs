@@ -74,19 +74,22 @@ impl Input {
     /// The first line that is not blank, without line break; leaves the rest pending.
     fn header(&mut self) -> Result<Vec<u8>, Error> {
         self.fill()?;
-        if self.pending.starts_with(BOM) {
-            self.pending.drain(..BOM.len());
-        }
+        let mut start = if self.pending.starts_with(BOM) { BOM.len() } else { 0 };
         loop {
-            self.fill()?;
-            let end = memchr::memchr(b'\n', &self.pending);
-            let line: Vec<u8> = self.pending.drain(..end.unwrap_or(self.pending.len())).collect();
-            if end.is_some() {
-                self.pending.drain(..1);
-                self.next_line += 1;
+            if !self.pending[start..].contains(&b'\n') {
+                // Not for every line: moving what follows takes long where many are blank.
+                self.pending.drain(..std::mem::take(&mut start));
+                self.fill()?;
             }
+            let rest = &self.pending[start..];
+            let end = memchr::memchr(b'\n', rest);
+            let line = &rest[..end.unwrap_or(rest.len())];
+            start += line.len() + usize::from(end.is_some());
+            self.next_line += u64::from(end.is_some());
             // One that is too long is not blank, as further below in a file.
             if !line.trim_ascii().is_empty() || line.len() > MAX_LINE_BYTES {
+                let line = line.to_vec();
+                self.pending.drain(..start);
                 return Ok(line);
             }
             if end.is_none() {

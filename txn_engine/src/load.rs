@@ -80,7 +80,9 @@ pub struct Answers {
     pub rejected: u64,
     /// Of these, not answered: the connection was refused, broken or silent.
     pub failed: u64,
+    /// Connections that were answered with `busy`.
     pub refused: u64,
+    /// Why the first of these was.
     pub refusal: Option<String>,
     /// Connections that could not be made, or were closed or silent before their first answer.
     pub unserved: u64,

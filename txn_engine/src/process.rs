@@ -1,12 +1,15 @@
 //! Files in, accounts out, by the way that a [`Setup`] describes.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, Builder, ScopedJoinHandle};
+
+use tokio::runtime::Handle;
 
 use crate::accounts::Books;
 use crate::engine::Engine;
-use crate::error::{Error, ErrorKind, ErrorLog};
+use crate::error::{Error, ErrorKind, ErrorLog, joined};
 use crate::input::Input;
 use crate::ledger::Ledger;
 use crate::parse::{Parser, Reading};
@@ -42,7 +45,8 @@ impl Outcome {
 /// One file is applied in its order. Several are applied as the runner does it: on one core and on all cores one after another, by all
 /// others at the same time, so that the answer is defined only if the files share no client and no transaction id.
 ///
-/// Fails if a file cannot be read or its header is not usable, or a thread dies. Row errors are counted in the outcome.
+/// Fails if a file cannot be read or its header is not usable, or a thread dies or cannot be started. Row errors are counted in the outcome.
+/// Blocks its thread, within an async runtime too.
 pub fn process_files(setup: Setup, paths: &[PathBuf], session: Session) -> Result<Outcome, Error> {
     process_costly(setup, paths, session, || ())
 }
@@ -59,7 +63,17 @@ pub fn process_costly(setup: Setup, paths: &[PathBuf], session: Session, work: i
             let cores = thread::available_parallelism().map_or(1, usize::from);
             workers::run(Ledger::resume(session), inputs, reading, cores)
         }
-        _ => pipeline::run(Engine::resume(session), inputs, setup, work),
+        _ => {
+            let run = || pipeline::run(Engine::resume(session), inputs, setup, work);
+            // tokio panics if a runtime is entered or dropped within another, and if it can start no thread.
+            let ran = if Handle::try_current().is_ok() {
+                let ended = thread::scope(|scope| Builder::new().spawn_scoped(scope, run).map(ScopedJoinHandle::join));
+                ended.map_err(Error::Thread)?
+            } else {
+                catch_unwind(AssertUnwindSafe(run))
+            };
+            joined(ran).flatten()
+        }
     }?;
     let Tally { accepted, errors, messages, threads } = tally;
     Ok(Outcome { books, errors, accepted, messages, threads })

@@ -1,14 +1,14 @@
 //! A server: lines of CSV over TCP, each answered with `ok` or the typed error.
 //!
 //! One engine and one conversation for all modes; what differs is who waits for the bytes of a connection. Each line is
-//! `type,client,tx,amount`; a header as the first one is welcome; `stats` is answered with what the server has spent so far, as JSON.
+//! `type,client,tx,amount`; a header as the very first one is welcome; `stats` is answered with what the server has spent so far, as JSON.
 //!
 //! `ok` says that the row is applied in memory. Nothing is durable before [`Server::drain`] has given the state and the caller has dumped it.
 
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use socket2::SockRef;
 use tokio::runtime::Builder;
@@ -34,6 +34,8 @@ use shared::{Counts, Shared, Stop};
 
 /// A look at all connections takes some of this.
 const SHORTEST_STEP: Duration = Duration::from_millis(10);
+/// No connection that was cut off takes nearly as long to apply the rows that it has read.
+const LAST_ROWS: Duration = Duration::from_secs(10);
 
 /// Who waits for the bytes of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,11 +92,12 @@ fn listen(address: &str) -> io::Result<(TcpListener, SocketAddr)> {
     Ok((listener, local))
 }
 
-/// A server that runs.
+/// A server that runs until it is drained, or dropped: then its connections are cut off.
 pub struct Server {
     pub address: SocketAddr,
     shared: Arc<Shared>,
-    stop: Stop,
+    /// Taken when it ends.
+    stop: Option<Stop>,
 }
 
 impl Server {
@@ -115,25 +118,34 @@ impl Server {
             Mode::Tokio => tasks::start(listener, &shared, Builder::new_multi_thread()),
             Mode::TokioCurrent | Mode::Null => tasks::start(listener, &shared, Builder::new_current_thread()),
         }?;
-        Ok(Server { address, shared, stop: front })
+        Ok(Server { address, shared, stop: Some(front) })
     }
 
     pub fn stats(&self) -> Stats {
         self.shared.stats()
     }
 
-    /// Accepts no more, answers every whole line that has arrived, closes the connections, and gives the state. Connections that do not
-    /// take their answers within `grace` are cut off.
+    /// Accepts no more, answers the whole lines that have arrived on connections being served, closes them, and gives the state. Connections
+    /// that wait for a thread or to be accepted are closed unanswered; those that do not take their answers within `grace` are cut off.
+    ///
+    /// Blocks for `grace` at most, and then until the rows that were read are applied, which is given 10 seconds or `grace` again.
     #[must_use]
-    pub fn drain(self, grace: Duration) -> Session {
-        let deadline = Instant::now() + grace;
-        let _running = (self.stop)();
+    pub fn drain(mut self, grace: Duration) -> Session {
+        let _running = self.stop.take().and_then(|stop| stop());
+        let live = &self.shared.live;
         // What has arrived can still be read; then the connection looks ended.
-        self.shared.live.shut(Shutdown::Read);
-        if !self.shared.live.wait_until_empty(deadline) {
-            self.shared.live.shut(Shutdown::Both);
-            self.shared.live.wait_until_empty(Instant::now() + grace);
+        live.shut(Shutdown::Read);
+        if !live.wait_until_empty(grace) {
+            live.shut(Shutdown::Both);
+            // Accounts and transactions that still change would not agree.
+            live.wait_until_empty(grace.max(LAST_ROWS));
         }
         self.shared.engine.as_ref().map(Engine::session).unwrap_or_default()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shared.live.shut(Shutdown::Both);
     }
 }

@@ -197,6 +197,14 @@ fn a_session_goes_on_where_the_last_file_ended_in_every_setup() {
 }
 
 #[test]
+fn every_setup_can_be_used_within_an_async_runtime() {
+    let text = "type,client,tx,amount\ndeposit,1,1,5\nwithdrawal,1,2,1.5\nwithdrawal,1,3,9\n";
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("it needs no thread");
+    let right = runtime.block_on(async { assert_agree(&setups(), &[text]) });
+    assert_eq!(right.accepted, 2);
+}
+
+#[test]
 fn every_setup_refuses_what_has_no_valid_header() {
     let folder = TempDir::new().expect("a temporary folder can be made");
     let long_header = format!("type,client,tx,amount,{}\n", "x".repeat(65_536));

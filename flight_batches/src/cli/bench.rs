@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::runtime::Runtime;
 
@@ -57,6 +57,11 @@ fn some_seconds(text: &str) -> Result<Duration, String> {
 
 /// Measures the grid and writes its file.
 pub fn bench(benching: &Benching) -> anyhow::Result<ExitCode> {
+    let cannot = |path: &Path| format!("cannot write {}", path.display());
+    // The rename must not replace a link or a device.
+    let out = fs::canonicalize(&benching.out).unwrap_or_else(|_| benching.out.clone());
+    let is_other = out.symlink_metadata().is_ok_and(|there| !there.is_file());
+    ensure!(!is_other, "{}: it is no regular file", cannot(&benching.out));
     let runtime = Runtime::new().context("no runtime can be started")?;
     let mut own = Vec::new();
     if benching.endpoint.is_empty() {
@@ -67,9 +72,8 @@ pub fn bench(benching: &Benching) -> anyhow::Result<ExitCode> {
     let endpoints = own.iter().map(|(_, endpoint)| endpoint).chain(&benching.endpoint);
     let targets = runtime.block_on(Target::find(endpoints))?;
     // Lines are written as they come, so that an interruption loses none; the name is right when all are there.
-    let cannot = |path: &Path| format!("cannot write {}", path.display());
     let (unfinished, file) = results::create_new(|number| {
-        let mut name = benching.out.clone().into_os_string();
+        let mut name = out.clone().into_os_string();
         name.push(".part");
         name.push(if number == 0 { String::new() } else { number.to_string() });
         name.into()
@@ -77,7 +81,7 @@ pub fn bench(benching: &Benching) -> anyhow::Result<ExitCode> {
     let file = file.with_context(|| cannot(&unfinished))?;
     let measured = runtime.block_on(benching.measure(&targets, file));
     let (cells, failures) = measured.with_context(|| cannot(&unfinished))?;
-    fs::rename(&unfinished, &benching.out).with_context(|| cannot(&benching.out))?;
+    fs::rename(&unfinished, &out).with_context(|| cannot(&out))?;
     print(&format!("{cells} cells in {}, {failures} failed requests\n", benching.out.display()))?;
     Ok(if failures == 0 { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAILURES) })
 }
@@ -140,7 +144,7 @@ async fn cell(load: &Load, target: &Target<'_>, connections: usize) -> Row {
     let batches = batches.map(|batches| batches as f64).or(table);
     let first = delivery.failures.first();
     Row {
-        average_latency: batches.zip(batch_bytes).map(|(batches, bytes)| {
+        average_latency: batches.zip(batch_bytes).filter(|_| delivery.bytes > 0).map(|(batches, bytes)| {
             // In a steady state: requests in flight over requests served per second.
             requests * batches * bytes / (delivery.mb_per_s() * 1e6)
         }),

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{ByteViewType, RunEndIndexType};
+use arrow_array::types::{ByteArrayType, ByteViewType, RunEndIndexType};
 use arrow_array::{
-    Array, ArrayRef, FixedSizeListArray, GenericByteViewArray, GenericListArray, GenericListViewArray, ListArray,
-    MapArray, OffsetSizeTrait, PrimitiveArray, RecordBatch, RunArray, StructArray, UInt64Array, UnionArray,
-    downcast_run_array, make_array,
+    AnyDictionaryArray, Array, ArrayRef, FixedSizeListArray, GenericByteArray, GenericByteViewArray, GenericListArray,
+    GenericListViewArray, ListArray, MapArray, OffsetSizeTrait, PrimitiveArray, RecordBatch, RunArray, StructArray,
+    UInt64Array, UnionArray, downcast_run_array, make_array,
 };
 use arrow_schema::{ArrowError, DataType, FieldRef, UnionMode};
 use arrow_select::take::take;
@@ -23,36 +23,42 @@ pub fn is_loose(data_type: &DataType) -> bool {
 /// `batch` with only what its rows refer to, and with values in place of dictionaries. Copies no more than it must for that.
 ///
 /// # Errors
-/// If arrow cannot take the values of such a type.
-pub fn packed(batch: RecordBatch) -> Result<RecordBatch, ArrowError> {
+/// If arrow cannot take the values of such a type; [`ArrowError::OffsetOverflowError`] with the bytes of values that would stand in place of a
+/// dictionary, if they are more than `most`.
+pub fn packed(batch: RecordBatch, most: usize) -> Result<RecordBatch, ArrowError> {
     let columns: ArrayRef = Arc::new(StructArray::from(batch));
-    Ok(RecordBatch::from(part(&columns)?.as_struct()))
+    Ok(RecordBatch::from(part(&columns, most)?.as_struct()))
 }
 
-fn part(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+fn part(array: &ArrayRef, most: usize) -> Result<ArrayRef, ArrowError> {
     if let Some(array) = array.as_any_dictionary_opt() {
-        return part(&take(array.values(), array.keys(), None)?);
+        let bytes = value_bytes(array);
+        if bytes > most {
+            return Err(ArrowError::OffsetOverflowError(bytes));
+        }
+        return part(&take(array.values(), array.keys(), None)?, most);
     }
     let nulls = || array.nulls().cloned();
     Ok(match array.data_type() {
         DataType::Utf8View => Arc::new(lean(array.as_string_view())),
         DataType::BinaryView => Arc::new(lean(array.as_binary_view())),
-        DataType::List(item) => Arc::new(list::<i32>(array.as_list(), item)?),
-        DataType::LargeList(item) => Arc::new(list::<i64>(array.as_list(), item)?),
-        DataType::ListView(item) => Arc::new(list_view::<i32>(array.as_list_view(), item)?),
-        DataType::LargeListView(item) => Arc::new(list_view::<i64>(array.as_list_view(), item)?),
+        DataType::List(item) => Arc::new(list::<i32>(array.as_list(), item, most)?),
+        DataType::LargeList(item) => Arc::new(list::<i64>(array.as_list(), item, most)?),
+        DataType::ListView(item) => Arc::new(list_view::<i32>(array.as_list_view(), item, most)?),
+        DataType::LargeListView(item) => Arc::new(list_view::<i64>(array.as_list_view(), item, most)?),
         DataType::FixedSizeList(item, size) => {
-            let values = part(array.as_fixed_size_list().values())?;
+            let values = part(array.as_fixed_size_list().values(), most)?;
             let item = of_type(item, &values);
             Arc::new(FixedSizeListArray::try_new_with_length(item, *size, values, nulls(), array.len())?)
         }
         DataType::Map(entries, sorted) => {
-            let list = list(&ListArray::from(array.as_map().clone()), entries)?;
+            let list = list(&ListArray::from(array.as_map().clone()), entries, most)?;
             let (entries, offsets, values, nulls) = list.into_parts();
             Arc::new(MapArray::try_new(entries, offsets, values.as_struct().clone(), nulls, *sorted)?)
         }
         DataType::Struct(fields) => {
-            let columns = array.as_struct().columns().iter().map(part).collect::<Result<Vec<_>, _>>()?;
+            let columns =
+                array.as_struct().columns().iter().map(|column| part(column, most)).collect::<Result<Vec<_>, _>>()?;
             let fields = fields.iter().zip(&columns).map(|(field, column)| of_type(field, column)).collect();
             Arc::new(StructArray::try_new_with_length(fields, columns, nulls(), array.len())?)
         }
@@ -60,16 +66,36 @@ fn part(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
             let all = UInt64Array::from_iter_values(0..array.len() as u64);
             let array = if *mode == UnionMode::Dense { take(array, &all, None)? } else { Arc::clone(array) };
             let array = array.as_union();
-            let children = fields.iter().map(|(id, _)| part(array.child(id))).collect::<Result<Vec<_>, _>>()?;
+            let children = fields.iter().map(|(id, _)| part(array.child(id), most)).collect::<Result<Vec<_>, _>>()?;
             let fields = fields.iter().zip(&children).map(|((id, field), child)| (id, of_type(field, child)));
             let (ids, offsets) = (array.type_ids().clone(), array.offsets().cloned());
             Arc::new(UnionArray::try_new(fields.collect(), ids, offsets, children)?)
         }
         DataType::RunEndEncoded(ends, values) => {
-            downcast_run_array!(array => runs(array, ends, values)?, _ => Arc::clone(array))
+            downcast_run_array!(array => runs(array, ends, values, most)?, _ => Arc::clone(array))
         }
         _ => Arc::clone(array),
     })
+}
+
+/// Bytes that the values of a dictionary take in place of its keys; of types that are no bytes as many as its values take on average.
+fn value_bytes(array: &dyn AnyDictionaryArray) -> usize {
+    fn sum<T: ByteArrayType>(values: &GenericByteArray<T>, keys: impl Iterator<Item = usize>) -> usize {
+        keys.map(|key| AsRef::<[u8]>::as_ref(values.value(key)).len()).sum()
+    }
+    let values = array.values();
+    if values.is_empty() {
+        return 0;
+    }
+    let keys =
+        array.normalized_keys().into_iter().enumerate().filter_map(|(row, key)| array.is_valid(row).then_some(key));
+    match values.data_type() {
+        DataType::Utf8 => sum(values.as_string::<i32>(), keys),
+        DataType::LargeUtf8 => sum(values.as_string::<i64>(), keys),
+        DataType::Binary => sum(values.as_binary::<i32>(), keys),
+        DataType::LargeBinary => sum(values.as_binary::<i64>(), keys),
+        _ => values.to_data().get_slice_memory_size().unwrap_or(0).div_ceil(values.len()).saturating_mul(array.len()),
+    }
 }
 
 fn of_type(field: &FieldRef, array: &ArrayRef) -> FieldRef {
@@ -82,8 +108,13 @@ fn lean<T: ByteViewType>(array: &GenericByteViewArray<T>) -> GenericByteViewArra
     if array.total_buffer_bytes_used() < held { array.gc() } else { array.clone() }
 }
 
-fn runs<R: RunEndIndexType>(array: &RunArray<R>, ends: &FieldRef, values: &FieldRef) -> Result<ArrayRef, ArrowError> {
-    let taken = part(&array.values_slice())?;
+fn runs<R: RunEndIndexType>(
+    array: &RunArray<R>,
+    ends: &FieldRef,
+    values: &FieldRef,
+    most: usize,
+) -> Result<ArrayRef, ArrowError> {
+    let taken = part(&array.values_slice(), most)?;
     let data_type = DataType::RunEndEncoded(Arc::clone(ends), of_type(values, &taken));
     let ends = array.run_ends().sliced_values().collect::<Vec<_>>();
     let runs = RunArray::try_new(&PrimitiveArray::<R>::from_iter_values(ends), &taken)?;
@@ -91,10 +122,14 @@ fn runs<R: RunEndIndexType>(array: &RunArray<R>, ends: &FieldRef, values: &Field
     Ok(make_array(runs.into_data().into_builder().data_type(data_type).build()?))
 }
 
-fn list<O: OffsetSizeTrait>(array: &GenericListArray<O>, item: &FieldRef) -> Result<GenericListArray<O>, ArrowError> {
+fn list<O: OffsetSizeTrait>(
+    array: &GenericListArray<O>,
+    item: &FieldRef,
+    most: usize,
+) -> Result<GenericListArray<O>, ArrowError> {
     let offsets = array.offsets();
     let (first, end) = (offsets[0].as_usize(), offsets[array.len()].as_usize());
-    let values = part(&array.values().slice(first, end - first))?;
+    let values = part(&array.values().slice(first, end - first), most)?;
     let offsets = offsets.clone().subtract(offsets[0]);
     GenericListArray::try_new(of_type(item, &values), offsets, values, array.nulls().cloned())
 }
@@ -102,6 +137,7 @@ fn list<O: OffsetSizeTrait>(array: &GenericListArray<O>, item: &FieldRef) -> Res
 fn list_view<O: OffsetSizeTrait>(
     array: &GenericListViewArray<O>,
     item: &FieldRef,
+    most: usize,
 ) -> Result<GenericListViewArray<O>, ArrowError> {
     let rows = || array.offsets().iter().zip(array.sizes()).map(|(first, size)| (first.as_usize(), size.as_usize()));
     let (mut offsets, mut values) = (array.offsets().clone(), Arc::clone(array.values()));
@@ -116,7 +152,7 @@ fn list_view<O: OffsetSizeTrait>(
         };
         offsets = rows().map(first).collect();
     }
-    let values = part(&values)?;
+    let values = part(&values, most)?;
     GenericListViewArray::try_new(
         of_type(item, &values),
         offsets,

@@ -36,8 +36,10 @@ pub struct Connections {
 }
 
 impl Connections {
+    /// Opens one connection for questions and `count` for the load, one at least, one after the other.
+    ///
     /// # Errors
-    /// If nobody answers.
+    /// If `endpoint` is no URI; at the first connection that is refused, or takes over 30 seconds.
     pub async fn open(endpoint: &str, count: usize) -> Result<Self, ConnectError> {
         let address = Endpoint::from_shared(endpoint.to_owned())
             .map_err(|_| ConnectError::Endpoint(endpoint.to_owned()))?

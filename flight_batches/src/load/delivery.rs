@@ -34,6 +34,7 @@ pub struct Delivery {
     pub first_batch: Histogram<u64>,
     /// Between two batches of a stream that both came in it.
     pub gap: Histogram<u64>,
+    /// `bytes` by number of stream, 0 to `requests` - 1; 0 for a stream that brought nothing in it.
     pub bytes_per_stream: Vec<u64>,
     /// Of requests that failed: what the server, the transport or the check of what came said.
     pub failures: Vec<Status>,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Display;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use arrow_flight::utils::flight_data_to_arrow_batch;
 use arrow_flight::{FlightData, Ticket as FlightTicket};
 use arrow_ipc::MessageHeader;
 use arrow_schema::{Schema, SchemaRef};
+use futures::FutureExt;
 use tonic::Status;
 use tonic::transport::Channel;
 
@@ -40,7 +42,9 @@ impl Stream {
     pub(super) async fn run(mut self) {
         let mut batches = 0;
         loop {
-            let done = self.request(&mut batches).await;
+            // arrow-ipc panics at some of what is no message.
+            let done = AssertUnwindSafe(self.request(&mut batches)).catch_unwind().await;
+            let done = done.unwrap_or_else(|_| Err(broken("reading it panicked")));
             let failed = done.map_err(|failure| self.shared.delivery().failures.push(failure)).is_err();
             if self.load.extent == Extent::Whole {
                 return;
@@ -134,7 +138,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Bytes of the values of a message; `None` of the schema.
+    /// Bytes of the values of a message; `None` of the schema and of dictionaries.
     fn take(&mut self, data: &FlightData, shared: &Shared) -> Result<Option<u64>, Status> {
         let header = arrow_ipc::root_as_message(&data.data_header).map_err(broken)?;
         if header.header_type() == MessageHeader::Schema {
@@ -144,11 +148,13 @@ impl Reader {
             self.schema = Some(Arc::new(schema));
             return Ok(None);
         }
-        let batch = header.header_as_record_batch();
-        let rows = batch.and_then(|batch| usize::try_from(batch.length()).ok());
-        let rows = rows.ok_or_else(|| broken("neither a schema nor a batch"))?;
-        let bytes = self.row_bytes.map_or(data.data_body.len(), |width| width * rows);
-        if data.data_body.len() < bytes {
+        if header.header_type() == MessageHeader::DictionaryBatch {
+            return Ok(None);
+        }
+        let batch = header.header_as_record_batch().ok_or_else(|| broken("neither a schema nor a batch"))?;
+        let rows = usize::try_from(batch.length()).map_err(broken)?;
+        let bytes = self.row_bytes.map_or(data.data_body.len(), |width| width.saturating_mul(rows));
+        if batch.compression().is_none() && data.data_body.len() < bytes {
             return Err(broken(format!("{rows} rows in {} bytes", data.data_body.len())));
         }
         if let Some(first) = self.first.as_ref().filter(|_| self.batches == 0) {

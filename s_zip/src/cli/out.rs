@@ -1,9 +1,9 @@
 //! Where an archive goes: a file that appears only when it is complete, a device, or standard output.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, IsTerminal, Read};
 use std::os::fd::AsFd as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, bail};
@@ -14,8 +14,8 @@ use super::terminal::{check_stdout, complain};
 
 /// A sink that was checked.
 pub enum Out {
-    /// Standard output, a device or a pipe, written to as it is.
-    Direct(File),
+    /// Standard output, a device or a pipe, written to as it is, with its device and inode.
+    Direct(File, (u64, u64)),
     /// A file, replaced in one step when the archive is complete.
     File(PathBuf),
 }
@@ -29,7 +29,7 @@ impl Out {
             if io::stdout().is_terminal() {
                 bail!("an archive is nothing for a terminal: redirect standard output, or name a file");
             }
-            return stdout_file().context("cannot write to standard output").map(Out::Direct);
+            return stdout_file().and_then(direct).context("cannot write to standard output");
         }
         match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Out::File(path.to_owned())),
@@ -37,7 +37,7 @@ impl Out {
             Ok(metadata) if metadata.is_dir() => bail!("{} is a folder: name the archive in it", path.display()),
             Ok(metadata) if !metadata.is_file() => {
                 let file = OpenOptions::new().write(true).open(path);
-                file.with_context(|| format!("cannot write to {}", path.display())).map(Out::Direct)
+                file.and_then(direct).with_context(|| format!("cannot write to {}", path.display()))
             }
             Ok(metadata) => {
                 if metadata.len() > 0 && !looks_like_an_archive(path)? {
@@ -56,9 +56,14 @@ impl Out {
         out.file_name() == path.file_name() && folder(out).canonicalize().ok() == folder(path).canonicalize().ok()
     }
 
+    /// Whether the file that was found is written to as it is, under whatever name.
+    pub fn writes_to(&self, found: &Metadata) -> bool {
+        matches!(self, Out::Direct(_, out) if *out == (found.dev(), found.ino()))
+    }
+
     pub fn open(self) -> Result<(File, Unfinished), Error> {
         let path = match self {
-            Out::Direct(file) => return Ok((file, Unfinished(None))),
+            Out::Direct(file, _) => return Ok((file, Unfinished(None))),
             Out::File(path) => path,
         };
         let fail = || format!("cannot create {}", path.display());
@@ -96,6 +101,11 @@ impl Unfinished {
 
 fn folder(path: &Path) -> &Path {
     path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."))
+}
+
+fn direct(file: File) -> io::Result<Out> {
+    let found = file.metadata()?;
+    Ok(Out::Direct(file, (found.dev(), found.ino())))
 }
 
 /// Whether what stands there may be replaced: an archive, not a file that was typed in the wrong place.

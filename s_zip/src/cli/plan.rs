@@ -78,6 +78,10 @@ impl Plan<'_> {
             }
             bail!("{shown} is {kind}: --skip-special leaves it out");
         }
+        if self.out.writes_to(metadata) {
+            complain(&format!("{shown} is the archive itself: left out"));
+            return Ok(());
+        }
         if self.out.is(&path) {
             bail!("{shown} is the archive itself: write it to another folder, or name the files without it");
         }

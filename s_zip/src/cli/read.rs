@@ -22,7 +22,7 @@ type Reader = StreamingZipReader<BufReader<File>>;
 
 pub fn list(archive: &Archive) -> Result<(), Error> {
     let reader = open(archive)?;
-    print(|out| table(out, reader.entries()).context("cannot write the list"))
+    print(|out| table(out, reader.entries()))
 }
 
 /// Reads everything; damage is what it looks for, so that it is no failure to run.
@@ -30,7 +30,7 @@ pub fn test(archive: &Archive, skip_bad: bool) -> Result<ExitCode, Error> {
     match pass(archive, skip_bad, StreamingZipReader::test_with) {
         Ok((summary, bad)) => {
             let (name, verdict) = (shown(archive), if bad == 0 { "whole" } else { "the rest is whole" });
-            print(|out| writeln!(out, "{name}: {verdict}, {}", counts(summary)).context("cannot write the result"))?;
+            print(|out| writeln!(out, "{name}: {verdict}, {}", counts(summary)))?;
             Ok(exit(bad > 0))
         }
         Err(error) if error.downcast_ref().is_some_and(was_tested) => {
@@ -64,7 +64,7 @@ pub fn extract(
             complain(&format!("{into}: cannot set the {what} of {entries} {plural}, whose data is whole: {reason}"));
         }
     }
-    print(|out| writeln!(out, "{} to {into}", counts(summary)).context("cannot write the result"))?;
+    print(|out| writeln!(out, "{} to {into}", counts(summary)))?;
     Ok(exit(bad > 0))
 }
 
@@ -141,6 +141,7 @@ fn was_tested(error: &ReadError) -> bool {
             | ReadError::MultiDisk
             | ReadError::TooManyEntries { .. }
             | ReadError::DirectoryTooLarge { .. }
+            | ReadError::NoMemory { .. }
             | ReadError::TooLarge { .. }
             | ReadError::RatioExceeded { .. }
             | ReadError::UnsupportedMethod { .. }

@@ -24,15 +24,22 @@ pub fn explain(error: &clap::Error) -> Result<(), Error> {
     // In colors, unless a word among them could bring its own.
     let told = if plain.lines().eq(&safe) { error.print() } else { writeln!(io::stderr(), "{}", safe.join("\n")) };
     // If nobody listens to complaints, nothing can be done about it.
-    if error.use_stderr() { Ok(()) } else { told.context(NO_STDOUT) }
+    if error.use_stderr() { Ok(()) } else { arrived(told) }
 }
 
-/// Runs `write` on buffered standard output and makes sure that all of it arrived.
-pub fn print(write: impl FnOnce(&mut dyn Write) -> Result<(), Error>) -> Result<(), Error> {
+/// Runs `write` on buffered standard output and makes sure that all of it arrived, or that nobody wants more.
+pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
     check_stdout().context(NO_STDOUT)?;
     let mut out = BufWriter::new(io::stdout().lock());
-    write(&mut out)?;
-    out.flush().context(NO_STDOUT)
+    arrived(write(&mut out).and_then(|()| out.flush()))
+}
+
+fn arrived(told: io::Result<()>) -> Result<(), Error> {
+    match told {
+        // Whoever reads it has had enough of it: that is no failure of ours.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        told => told.context(NO_STDOUT),
+    }
 }
 
 static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);

@@ -3,10 +3,15 @@
 use std::io::{self, Write};
 
 #[cfg(feature = "async")]
-use s_zip::CompressionPolicy::{BlockInPlace, Offload};
-use s_zip::{Compression, EntryOptions, Error, StreamingZipWriter};
+use s_zip::{
+    AsyncStreamingZipWriter,
+    CompressionPolicy::{BlockInPlace, Offload},
+};
+use s_zip::{Compression, ConcurrentZipWriter, EntryOptions, Error, StreamingZipWriter};
 
 use crate::common::any::{By, assert_poisoned, fail_everywhere};
+#[cfg(feature = "async")]
+use crate::common::awaited::{POLICIES, threads};
 use crate::common::calls::{Call, large_mixture, noise, small_mixture};
 use crate::common::sinks::{Manner, Sink};
 
@@ -77,4 +82,32 @@ fn the_writer_is_a_write_whose_errors_name_their_cause() {
     assert!(matches!(error.get_ref().unwrap().downcast_ref(), Some(Error::Sink(_))), "{error}");
     let error = Write::flush(&mut writer).unwrap_err();
     assert!(matches!(error.get_ref().unwrap().downcast_ref(), Some(Error::Poisoned)), "{error}");
+}
+
+#[test]
+fn whoever_copies_to_an_entry_learns_of_what_kind_the_failure_was() {
+    let noise = noise(2_000_000, 1);
+    let sink = || Sink::new(Manner { limit: 5000, ..Manner::GOOD });
+    let copied = |mut entry: Box<dyn Write>| io::copy(&mut noise.as_slice(), &mut entry).map_err(|error| error.kind());
+    let mut writer = StreamingZipWriter::from_writer(sink());
+    writer.start_entry("a").unwrap();
+    assert_eq!(copied(Box::new(writer)), Err(io::ErrorKind::StorageFull));
+    let writer = ConcurrentZipWriter::from_writer(sink());
+    assert_eq!(copied(Box::new(writer.start_entry("a").unwrap())), Err(io::ErrorKind::StorageFull));
+    #[cfg(feature = "parallel")]
+    {
+        let writer = s_zip::ParallelZipWriter::from_writer(sink(), 1, std::num::NonZero::new(2)).unwrap();
+        let mut writer = writer.budget_bytes(1);
+        writer.start_entry("a").unwrap();
+        assert_eq!(copied(Box::new(writer)), Err(io::ErrorKind::StorageFull));
+    }
+    #[cfg(feature = "async")]
+    for policy in POLICIES {
+        let mut writer = AsyncStreamingZipWriter::from_writer(sink()).compression_policy(policy);
+        let copied = threads().block_on(async {
+            writer.start_entry("a").await.unwrap();
+            tokio::io::copy(&mut noise.as_slice(), &mut writer).await.map_err(|error| error.kind())
+        });
+        assert_eq!(copied, Err(io::ErrorKind::StorageFull), "{policy:?}");
+    }
 }

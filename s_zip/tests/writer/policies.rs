@@ -5,7 +5,7 @@ use tokio::runtime::Builder;
 
 use crate::common::any::By;
 use crate::common::awaited::{POLICIES, apply_async, run, threads};
-use crate::common::calls::{Call, noise, small_mixture};
+use crate::common::calls::{Call, large_mixture, noise, small_mixture};
 
 fn writer(policy: CompressionPolicy) -> AsyncStreamingZipWriter<Vec<u8>> {
     AsyncStreamingZipWriter::from_writer(Vec::new()).compression_policy(policy)
@@ -83,6 +83,30 @@ fn a_policy_works_on_what_it_needs_no_more_of() {
     let runtime = threads();
     for policy in POLICIES {
         assert!(runtime.block_on(runtime.spawn(mixture(policy))).unwrap() == wanted, "{policy:?} in a task");
+    }
+}
+
+#[test]
+fn a_policy_may_change_between_any_two_calls() {
+    let runtime = threads();
+    for calls in [small_mixture(), large_mixture()] {
+        let wanted = By::Sync.write(Compression::default(), &calls);
+        for (before, after) in POLICIES.into_iter().flat_map(|before| POLICIES.map(|after| (before, after))) {
+            for change in 0..=calls.len() {
+                let archive = runtime.block_on(async {
+                    let mut writer = writer(before);
+                    for call in &calls[..change] {
+                        apply_async(&mut writer, call).await.unwrap();
+                    }
+                    writer = writer.compression_policy(after);
+                    for call in &calls[change..] {
+                        apply_async(&mut writer, call).await.unwrap();
+                    }
+                    writer.finish().await.unwrap()
+                });
+                assert!(archive == wanted, "{before:?}, from call {change} on {after:?}");
+            }
+        }
     }
 }
 

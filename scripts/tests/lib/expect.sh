@@ -9,6 +9,8 @@ trap 'rm -rf "$temp"' EXIT
 repo=$temp/"a path with 'quotes'"
 mkdir "$repo"
 cp -R scripts "$repo/"
+# What is built there stays there.
+export -n CARGO_TARGET_DIR
 
 # run_tests: each function test_... of the script, in their order; what is printed is its name, a sentence. None is a failure, too.
 run_tests() {

@@ -16,8 +16,8 @@ use super::options::{Access, Options};
 /// Compiled statements that each connection keeps; SQLite's binding keeps 16, of which the writer needs five itself.
 const CACHED_STATEMENTS: usize = 64;
 
-/// The pause before a database that was locked is opened again.
-const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
+/// The pause before what a lock prevented is tried again.
+pub(super) const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
 
 /// A connection to a database that has a write-ahead log, or gets one.
 pub(super) fn writer(path: &Path, options: &Options) -> Result<(Connection, Guard), Error> {
@@ -35,6 +35,8 @@ pub(super) fn writer(path: &Path, options: &Options) -> Result<(Connection, Guar
 }
 
 pub(super) fn set_durability(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
+    // On macOS a sync without it leaves what it syncs in the disk's cache.
+    connection.pragma_update(None, "fullfsync", true)?;
     connection.pragma_update(None, "synchronous", format!("{:?}", options.durability))
 }
 

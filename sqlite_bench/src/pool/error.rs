@@ -52,10 +52,13 @@ pub enum Error {
     /// The log has reached [`Options::wal_max_pages`](super::Options::wal_max_pages), of which this is the number of pages; nothing was written.
     #[error("a reader keeps the log from being emptied at {0} pages: end long reads in all processes, then try again")]
     LogFull(u32),
+    /// Closing could not copy the log into the database. Nothing is lost: whoever has the database open, or opens it next, copies it.
+    #[error("the pool is closed, but another connection kept the log from being copied: keep it beside the database")]
+    LogKept,
     /// The disk is full; nothing was written.
     #[error("the disk or the database is full: free some space, then try again ({0})")]
     DiskFull(Arc<rusqlite::Error>),
-    #[error("the database is read-only: make the file and its folder writable ({0})")]
+    #[error("this is read-only: writes go through `write`, and the file and its folder must be writable ({0})")]
     ReadOnly(Arc<rusqlite::Error>),
     /// The file is damaged, or is no database. Nothing was written.
     #[error("the database is damaged: restore a copy, or save what is left with `.recover` of the sqlite3 shell ({0})")]
@@ -78,8 +81,8 @@ pub enum Error {
     /// The queue is full; only `try_read` and `try_write` say so, the others wait.
     #[error("{0} operations wait already: try again later, or answer fewer requests")]
     Full(usize),
-    /// The job panicked; nothing of it is in the database.
-    #[error("the job panicked: {0}")]
+    /// The job panicked, or `on_open`; nothing of it is in the database.
+    #[error("the job or `on_open` panicked: {0}")]
     Panicked(String),
     /// The pool was closed before the operation began; nothing was written.
     #[error("the pool is closed")]
@@ -125,7 +128,8 @@ fn remedy(source: &rusqlite::Error) -> &'static str {
         Some(ErrorCode::DatabaseBusy) => "another connection keeps it locked for longer than the busy timeout",
         Some(ErrorCode::DiskFull) => "free some space",
         _ => {
-            "its folder must exist, and both must be writable, for the log beside the file; one that nobody changes may be opened as Access::Immutable"
+            "its folder must exist, and both must be writable, for the log beside the file; one that nobody changes may be \
+             opened as Access::Immutable; or too many files are open (`ulimit -n`)"
         }
     }
 }

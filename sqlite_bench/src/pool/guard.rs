@@ -15,7 +15,7 @@ use super::ticket::{State, Ticket};
 /// The savepoint around a job that shares its transaction.
 const SAVEPOINT: &str = "pool_job";
 
-/// Instructions of SQLite's machine, some microseconds, after which a job that was given up stops.
+/// Instructions of SQLite's machine, some microseconds, after which a job that was given up or takes too long stops.
 const PATIENCE: i32 = 1_000;
 
 /// What a job may give a value to: questions, and what is kept in the database.
@@ -76,18 +76,16 @@ impl Guard {
 
     /// Runs a job of this pool, unless it was given up.
     pub(super) fn run(&self, job: &mut BoxedJob, connection: &Connection, pool: &Arc<Shared>) -> Result<(), Error> {
-        let ticket = Arc::clone(job.ticket());
-        if !ticket.advance(State::Running { begin: Instant::now() }) {
-            return Err(Error::Cancelled);
-        }
-        *self.current() = Some(Arc::clone(&ticket));
+        let (ticket, limit) = (Arc::clone(job.ticket()), pool.options.job_timeout);
+        ticket.advance(State::Running { due: Instant::now().checked_add(limit), limit })?;
+        *self.current() = Some(ticket);
         INSIDE.set(Some(Arc::as_ptr(pool)));
         let ran = job.run(connection);
         INSIDE.set(None);
         *self.current() = None;
         // No hook hears of this setting, and to restore it costs next to nothing.
         let _ = connection.busy_timeout(pool.options.busy_timeout);
-        if ticket.advance(State::Ended) { ran } else { Err(Error::Cancelled) }
+        ran
     }
 }
 
@@ -112,8 +110,10 @@ fn refused(context: &AuthContext<'_>, writes: bool) -> Option<String> {
         // Of a name that is known only when the statement runs.
         AuthAction::Unknown { code: ffi::SQLITE_ATTACH, .. } => Some("ATTACH".to_owned()),
         AuthAction::Unknown { code: ffi::SQLITE_DETACH, .. } => Some("DETACH".to_owned()),
-        AuthAction::Pragma { pragma_name, pragma_value: Some(_) }
-            if pragma_name.eq_ignore_ascii_case("defer_foreign_keys") =>
+        AuthAction::Pragma { pragma_name, pragma_value: Some(value) }
+            if pragma_name.eq_ignore_ascii_case("defer_foreign_keys")
+                // Switching it off forgets what jobs before this one have violated, already when it is compiled.
+                && ["1", "on", "yes", "true"].iter().any(|on| value.eq_ignore_ascii_case(on)) =>
         {
             DEFERS.set(true);
             None

@@ -91,7 +91,9 @@ options! {
     durability: Durability = Durability::Full;
     /// How long a lock of another connection is waited for, also when the pool is opened; 5 s by default, 24 days at most.
     busy_timeout: Duration = Duration::from_secs(5);
-    /// How long an operation waits for its turn before it answers [`Error::Waited`](super::Error::Waited); for ever by default.
+    /// How long an operation waits for its turn before it answers [`Error::Waited`](super::Error::Waited); for ever by default. That is from the
+    /// first poll to the start of the job, room in the queue and `BEGIN` included. Zero refuses every operation, even on an idle pool: who must
+    /// not wait for room uses [`Pool::try_read`](super::Pool::try_read).
     acquire_timeout: Duration = Duration::MAX;
     /// How long a job may run before it is interrupted and answers [`Error::TimedOut`](super::Error::TimedOut); for ever by default. A job
     /// that is not in SQLite runs on, to no effect, and keeps its thread until it ends.
@@ -115,8 +117,9 @@ impl Options {
         self
     }
 
-    /// Called with every connection when it is opened: functions, a cache size, a key, and every other setting, which jobs may not change. Jobs may
-    /// use a temporary table that is made here; what they write there stays on that connection.
+    /// Called with every connection when it is opened, again if a lock was in the way: each reader (opened read-only), the writer, and the one for
+    /// checkpoints. For functions, a cache size, a key, and every other setting, which jobs may not change. Jobs may use a temporary table that
+    /// is made here; only write jobs may write to it, and what they write stays on that connection.
     /// The pool needs the authorizer, the progress handler, and on the connection that writes the WAL and commit hooks; an authorizer,
     /// progress handler or commit hook set here takes the place of those that keep jobs within their bounds.
     #[must_use]

@@ -10,7 +10,7 @@ use futures_channel::oneshot;
 use rusqlite::Connection;
 
 use super::error::Error;
-use super::ticket::Ticket;
+use super::ticket::{State, Ticket};
 
 /// What is done with a connection: any closure that takes one and returns what the caller wants of it, or an error: SQLite's, unless the
 /// caller has one of its own.
@@ -24,7 +24,7 @@ pub(super) type BoxedJob = Box<dyn Job>;
 pub(super) trait Job: Send {
     fn ticket(&self) -> &Arc<Ticket>;
 
-    /// Runs it and keeps the result. That it failed or panicked is said in words for those who share its fate.
+    /// Runs it and keeps the result. That it failed, panicked or must not count is said in words for those who share its fate.
     fn run(&mut self, connection: &Connection) -> Result<(), Error>;
 
     /// Answers with the result that was kept, or with the reason why it must not count.
@@ -34,7 +34,7 @@ pub(super) trait Job: Send {
 struct Call<F, T, E> {
     ticket: Arc<Ticket>,
     work: Option<F>,
-    /// What the work returned, or that it panicked.
+    /// What the work returned, or that it panicked, was given up or took too long.
     value: Option<Result<Result<T, E>, Error>>,
     reply: oneshot::Sender<Result<T, E>>,
 }
@@ -56,25 +56,25 @@ impl<F: Work<T, E>, T: Send, E: From<Error> + Send + 'static> Job for Call<F, T,
     fn run(&mut self, connection: &Connection) -> Result<(), Error> {
         let work = self.work.take().ok_or(Error::Closed)?;
         // What a panic leaves behind on the connection is undone by whoever runs the job.
-        let value = catch_unwind(AssertUnwindSafe(|| work(connection))).map_err(|panic| {
-            let error = Error::Panicked(message(&*panic));
-            contained(|| drop(panic));
-            error
+        let value = caught(|| {
+            let value = work(connection);
+            self.ticket.advance(State::Ended).map(|()| value)
         });
         let ran = match &value {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(own)) => Err((own as &dyn Any).downcast_ref::<Error>().cloned().unwrap_or(Error::Job)),
-            Err(panicked) => Err(panicked.clone()),
+            Err(error) => Err(error.clone()),
         };
         self.value = Some(value);
         ran
     }
 
     fn answer(self: Box<Self>, instead: Option<Error>) {
-        let Call { value, reply, .. } = *self;
+        let Call { work, value, reply, .. } = *self;
+        contained(|| drop(work));
         contained(|| {
             let value = match (instead, value) {
-                (None, Some(value)) => value.unwrap_or_else(|panicked| Err(panicked.into())),
+                (None, Some(value)) => value.unwrap_or_else(|error| Err(error.into())),
                 (instead, unused) => {
                     drop(unused);
                     Err(instead.unwrap_or(Error::Closed).into())
@@ -83,6 +83,15 @@ impl<F: Work<T, E>, T: Send, E: From<Error> + Send + 'static> Job for Call<F, T,
             drop(reply.send(value));
         });
     }
+}
+
+/// What `work` comes to; a panic of the caller's code becomes an error.
+pub(super) fn caught<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let error = Error::Panicked(message(&*panic));
+        contained(|| drop(panic));
+        Err(error)
+    })
 }
 
 /// Lets nothing out: what a caller's types do when they are dropped must not end a thread of the pool.
@@ -104,25 +113,36 @@ pub(super) enum Message {
     Stop,
 }
 
+/// Where jobs come out of a queue.
+struct Messages(Receiver<Message>);
+
+impl Drop for Messages {
+    /// A future that nobody polls may keep the queue, and those who wait for what is left in it would never be answered.
+    fn drop(&mut self) {
+        self.0.try_iter().for_each(|message| contained(|| drop(message)));
+    }
+}
+
 /// The end of a queue where a thread takes jobs out. That the pool is closed is said by a message: a future that nobody polls may keep a sender.
+#[derive(Clone)]
 pub(super) struct Queue {
-    messages: Receiver<Message>,
+    messages: Arc<Messages>,
     stopped: Cell<bool>,
 }
 
 impl Queue {
     pub(super) fn new(messages: Receiver<Message>) -> Self {
-        Queue { messages, stopped: Cell::new(false) }
+        Queue { messages: Arc::new(Messages(messages)), stopped: Cell::new(false) }
     }
 
     /// Waits for the next job that anybody still wants; `None` when the thread is to end.
     pub(super) fn wait(&self) -> Option<BoxedJob> {
-        self.next(|| self.messages.recv().ok())
+        self.next(|| self.messages.0.recv().ok())
     }
 
     /// The next job that anybody still wants, if there is one now.
     pub(super) fn poll(&self) -> Option<BoxedJob> {
-        self.next(|| self.messages.try_recv().ok())
+        self.next(|| self.messages.0.try_recv().ok())
     }
 
     fn next(&self, receive: impl Fn() -> Option<Message>) -> Option<BoxedJob> {
@@ -137,6 +157,6 @@ impl Queue {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.messages.len()
+        self.messages.0.len()
     }
 }

@@ -14,11 +14,11 @@ const LONGEST_TIMEOUT: Duration = Duration::from_millis(i32::MAX as u64);
 /// What a pool has done since it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stats {
-    /// Reads that ran.
+    /// Reads that ran, also those that failed.
     pub reads: u64,
     /// Writes that were committed.
     pub writes: u64,
-    /// Writes that ran and are not in the database.
+    /// Writes that failed, were undone, or found the database locked or the log full; not those that were given up while they waited.
     pub failed_writes: u64,
     /// Commits, each of one write or more.
     pub commits: u64,
@@ -28,7 +28,7 @@ pub struct Stats {
     pub forced_checkpoints: u64,
     /// Checkpoints at the limit that did not empty the log, because a reader kept its snapshot for longer than the busy timeout.
     pub blocked_checkpoints: u64,
-    /// Pages in the log after the last commit.
+    /// Pages in the log after the last commit; in the longest one if [`Options::on_open`] attaches databases.
     pub wal_pages: u64,
     /// Reads that wait.
     pub waiting_reads: usize,

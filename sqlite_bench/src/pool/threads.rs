@@ -32,9 +32,10 @@ impl Threads {
             Access::ReadOnly | Access::Immutable => None,
         };
         let (reads, queue) = flume::bounded(options.queue.get());
+        let queue = Queue::new(queue);
         let start = |_| {
             let (connection, guard) = connect::reader(path, options)?;
-            let (queue, shared) = (Queue::new(queue.clone()), Arc::clone(shared));
+            let (queue, shared) = (queue.clone(), Arc::clone(shared));
             spawn("sqlite-reader", move || read(&connection, &guard, &queue, &shared))
         };
         let readers = (0..options.readers.get()).map(start).collect::<Result<_, _>>()?;
@@ -53,7 +54,7 @@ impl Threads {
         for _ in &readers {
             let _ = reads.send(Message::Stop);
         }
-        // What came behind that is answered when the last sender goes.
+        // What came behind that is answered when the last thread goes.
         drop(reads);
         for reader in readers {
             let _ = reader.join();

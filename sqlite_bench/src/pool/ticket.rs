@@ -14,11 +14,24 @@ pub(super) struct Ticket(Mutex<State>);
 pub(super) enum State {
     #[default]
     Waiting,
+    /// Until when, if not for ever, and how long that is.
     Running {
-        begin: Instant,
+        due: Option<Instant>,
+        limit: Duration,
     },
     Ended,
     GivenUp,
+}
+
+impl State {
+    /// Fails if the asker waits no more or the job takes too long.
+    fn goes_on(self) -> Result<(), Error> {
+        match self {
+            State::GivenUp => Err(Error::Cancelled),
+            State::Running { due: Some(due), limit } if due <= Instant::now() => Err(Error::TimedOut(limit)),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Ticket {
@@ -26,19 +39,17 @@ impl Ticket {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the asker waits no more.
+    /// Whether the job must not go on, be its future polled or not.
     pub(super) fn is_given_up(&self) -> bool {
-        matches!(*self.state(), State::GivenUp)
+        self.state().goes_on().is_err()
     }
 
-    /// The job begins or ends, unless it was given up: then `false`.
-    pub(super) fn advance(&self, to: State) -> bool {
+    /// The job begins or ends, unless it must not go on.
+    pub(super) fn advance(&self, to: State) -> Result<(), Error> {
         let mut state = self.state();
-        let goes_on = !matches!(*state, State::GivenUp);
-        if goes_on {
-            *state = to;
-        }
-        goes_on
+        state.goes_on()?;
+        *state = to;
+        Ok(())
     }
 
     /// The asker goes. A job that has ended counts all the same.
@@ -53,17 +64,18 @@ impl Ticket {
     pub(super) fn look(&self, asked: Instant, options: &Options) -> Result<Option<Instant>, Error> {
         let mut state = self.state();
         let now = Instant::now();
-        // A job that begins right now is over time no earlier than a limit from now.
-        let (begin, limit, again, error): (_, _, _, fn(Duration) -> Error) = match *state {
-            State::Waiting => (asked, options.acquire_timeout, now.checked_add(options.job_timeout), Error::Waited),
-            State::Running { begin } => (begin, options.job_timeout, None, Error::TimedOut),
+        // Beyond what the clock can say is for ever. A job that begins right now is over time no earlier than a limit from now.
+        let (due, again, error) = match *state {
+            State::Waiting => {
+                let limit = options.acquire_timeout;
+                (asked.checked_add(limit), now.checked_add(options.job_timeout), Error::Waited(limit))
+            }
+            State::Running { due, limit } => (due, None, Error::TimedOut(limit)),
             State::Ended | State::GivenUp => return Ok(None),
         };
-        // Beyond what the clock can say is for ever.
-        let due = begin.checked_add(limit);
         if due.is_some_and(|due| due <= now) {
             *state = State::GivenUp;
-            return Err(error(limit));
+            return Err(error);
         }
         Ok(due.into_iter().chain(again).min())
     }

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use flume::{Receiver, Sender};
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::{Connection, ErrorCode, MAIN_DB};
 
 use super::connect;
 use super::error::Error;
@@ -30,7 +30,7 @@ const RELEASE: &str = "RELEASE pool_job /* pool */";
 
 // Of this thread. SQLite's hook takes a bare function.
 thread_local! {
-    /// Pages in the log after the last commit.
+    /// Pages in the log after the last commit; in the longest one if `on_open` attaches databases.
     static PAGES: Cell<u32> = const { Cell::new(0) };
     /// Commits that wrote something, by whomever.
     static COMMITS: Cell<u64> = const { Cell::new(0) };
@@ -39,7 +39,8 @@ thread_local! {
 /// Copies the log once. `PASSIVE` waits for nobody, `TRUNCATE` waits for readers and shortens the log to nothing.
 fn checkpoint(connection: &Connection, mode: &str, _turn: MutexGuard<'_, ()>) -> rusqlite::Result<Copied> {
     connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
-        Ok(Copied { is_free: row.get::<_, i64>(0)? == 0, left: row.get::<_, i64>(1)? - row.get::<_, i64>(2)? })
+        let [busy, pages, copied]: [i64; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
+        Ok(Copied { is_free: busy == 0, left: (pages >= 0).then_some(pages - copied) })
     })
 }
 
@@ -47,8 +48,8 @@ fn checkpoint(connection: &Connection, mode: &str, _turn: MutexGuard<'_, ()>) ->
 struct Copied {
     /// Nobody stood in the way.
     is_free: bool,
-    /// Pages that a reader, or another process, did not let it copy.
-    left: i64,
+    /// Pages that a reader, or another process, did not let it copy; unknown if another checkpoint is under way.
+    left: Option<i64>,
 }
 
 /// Makes a checkpoint for each signal, until the writer is gone.
@@ -58,7 +59,7 @@ fn copy(connection: &Connection, signals: &Receiver<()>, shared: &Shared) {
         // What fails leaves the log as it was; the next signal tries again, and the writer sees to the limit.
         let Ok(copied) = set_up.and_then(|()| checkpoint(connection, "PASSIVE", shared.turn())) else { continue };
         shared.count(|stats| stats.checkpoints += 1);
-        let is_little_left = copied.is_free && copied.left < i64::from(shared.options.checkpoint_pages);
+        let is_little_left = copied.is_free && copied.left < Some(shared.options.checkpoint_pages.into());
         shared.copied.store(is_little_left, Ordering::Relaxed);
     }
 }
@@ -124,8 +125,10 @@ impl Writer {
     /// everything acknowledged is in the log.
     fn run(mut self) -> Result<(), Error> {
         // This takes the place of SQLite's own checkpoints, which would run on this thread.
-        self.connection.wal_hook(Some(|_, pages| {
-            PAGES.set(u32::try_from(pages).unwrap_or(0));
+        self.connection.wal_hook(Some(|log, pages| {
+            // Of a commit to several databases the main one's comes first.
+            let longest = if log.name() == MAIN_DB { 0 } else { PAGES.get() };
+            PAGES.set(u32::try_from(pages).unwrap_or(0).max(longest));
             COMMITS.set(COMMITS.get() + 1);
             Ok(())
         }));
@@ -140,7 +143,17 @@ impl Writer {
             // The last connection to the database does it by itself.
             return Ok(());
         }
-        Ok(checkpoint(&self.connection, "TRUNCATE", self.shared.turn()).map(drop)?)
+        let begin = Instant::now();
+        loop {
+            match checkpoint(&self.connection, "TRUNCATE", self.shared.turn())? {
+                Copied { is_free: true, .. } | Copied { left: Some(0), .. } => return Ok(()),
+                // SQLite does not wait for the checkpoint of another process.
+                Copied { left: None, .. } if begin.elapsed() < self.shared.options.busy_timeout => {
+                    std::thread::sleep(connect::BETWEEN_ATTEMPTS);
+                }
+                _ => return Err(Error::LogKept),
+            }
+        }
     }
 
     /// One transaction for `first` and those that wait behind it; nobody is waited for.

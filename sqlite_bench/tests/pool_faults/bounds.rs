@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::pin::pin;
 use std::sync::mpsc;
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -191,6 +191,26 @@ fn a_job_that_takes_too_long_is_interrupted_and_undone() {
     // The time in the queue does not count.
     pool.write_blocking(insert(3)).unwrap();
     assert_eq!(pool.read_blocking(ids).unwrap(), [3]);
+}
+
+#[test]
+fn a_job_that_takes_too_long_is_stopped_also_while_nobody_polls_its_future() {
+    let (_folder, pool) = opened(&options().job_timeout(10 * SHORT).readers(ONE));
+    let mut read = pin!(pool.read(endless_read));
+    let mut write = pin!(pool.write(|db| {
+        insert(1)(db)?;
+        // Nothing interrupts this, but it must not count.
+        std::thread::sleep(20 * SHORT);
+        Ok(1)
+    }));
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(read.as_mut().poll(&mut context).is_pending() && write.as_mut().poll(&mut context).is_pending());
+    ends(&pool, |pool| pool.write_blocking(insert(2))).unwrap();
+    assert_eq!(ends(&pool, |pool| pool.read_blocking(ids)).unwrap(), [2]);
+    let Poll::Ready(read) = read.as_mut().poll(&mut context) else { panic!("the read was never answered") };
+    assert!(matches!(read, Err(pool::Error::TimedOut(_))), "{read:?}");
+    let Poll::Ready(write) = write.as_mut().poll(&mut context) else { panic!("the write was never answered") };
+    assert!(matches!(write, Err(pool::Error::TimedOut(_))), "{write:?}");
 }
 
 #[tokio::test]

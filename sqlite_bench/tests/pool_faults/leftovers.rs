@@ -79,6 +79,8 @@ fn a_temporary_table_view_or_trigger_is_denied_by_name_and_the_rows_of_the_next_
         let after = [pool.write_blocking(temporary).unwrap(), pool.read_blocking(temporary).unwrap()];
         assert_eq!(after, before, "{statement}");
     }
+    let written = pool.read_blocking(|db| db.execute("INSERT INTO kept VALUES (1)", []));
+    assert!(matches!(written, Err(Error::ReadOnly(_))), "{written:?}");
     // What is there from the start may be used, and the database's own objects may be made and dropped.
     pool.write_blocking(|db| {
         db.execute_batch("INSERT INTO kept VALUES (1); INSERT INTO searched VALUES ('one'); SELECT * FROM kept_view")?;
@@ -132,6 +134,30 @@ fn foreign_keys_that_a_job_defers_are_not_deferred_for_those_behind_it() {
         let error = next.join().unwrap().unwrap_err();
         assert!(told.recv().unwrap(), "the statement itself succeeded: {error}");
         assert!(matches!(error, Error::Sqlite(_)), "{error}");
+    }
+}
+
+#[test]
+fn a_job_cannot_make_sqlite_forget_the_orphan_of_another_job_of_its_commit() {
+    for off in ["OFF", "0", "256", "full", "'no'"] {
+        let (_folder, pool) = opened(&options());
+        let release = held_up(&pool);
+        let orphan = behind(&pool, |db| db.execute("INSERT INTO entries (id, parent) VALUES (3, 99)", []));
+        let forgetting = behind(&pool, move |db| {
+            db.execute_batch(&format!("PRAGMA defer_foreign_keys = {off}"))?;
+            Ok(0)
+        });
+        drop(release);
+        let (orphan, forgetting) = (orphan.join().unwrap(), forgetting.join().unwrap());
+        assert!(matches!(forgetting, Err(Error::Denied(_))), "{off}: {forgetting:?}");
+        assert!(matches!(orphan, Err(Error::Sqlite(_))), "{off}: {orphan:?}");
+        let violations = |db: &Connection| db.prepare("PRAGMA foreign_key_check")?.exists([]);
+        assert!(!pool.read_blocking(violations).unwrap(), "{off}");
+    }
+    // However it is written, it may be switched on.
+    for on in ["1", "On", "'YES'", "true"] {
+        let (_folder, pool) = opened(&options());
+        pool.write_blocking(move |db| db.execute_batch(&format!("PRAGMA defer_foreign_keys = {on}"))).unwrap();
     }
 }
 

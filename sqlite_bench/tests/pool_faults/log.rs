@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use sqlite_bench::pool::{Error, Options, Pool};
 
-use super::common::{ONE, SAFETY, behind, beside, file, held_up, ids, insert, opened, options};
+use super::common::{ONE, SAFETY, behind, beside, created, file, held_up, ids, insert, opened, options};
 
 const LIMIT: u32 = 50;
 const MOST: u32 = 300;
@@ -31,7 +31,11 @@ fn fill(pool: &Pool) -> (i64, Error) {
 
 /// Bytes of the log's file.
 fn log(folder: &tempfile::TempDir) -> u64 {
-    std::fs::metadata(folder.path().join("pool.db-wal")).unwrap().len()
+    size(folder, "pool.db-wal")
+}
+
+fn size(folder: &tempfile::TempDir, name: &str) -> u64 {
+    std::fs::metadata(folder.path().join(name)).unwrap().len()
 }
 
 /// The log is bounded while `let_go` has not been called, the writes know why, and go on afterwards.
@@ -104,4 +108,69 @@ fn a_commit_beyond_the_last_limit_is_no_reason_to_refuse_the_next_one() {
         assert!(log(&folder) < 4_200 * u64::from(2 * MOST + COMMIT));
     }
     assert_eq!(pool.stats().blocked_checkpoints, 0);
+}
+
+#[test]
+fn the_limit_holds_for_the_log_of_an_attached_database_too_whichever_is_longer() {
+    const BOTH: &str = "INSERT INTO entries (data) VALUES (zeroblob(20000)); INSERT INTO other.tiny VALUES (1)";
+    const OTHER: &str = "INSERT INTO other.tiny VALUES (1)";
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("other.db");
+    let db = Connection::open(&other).unwrap();
+    db.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE tiny (id)").unwrap();
+    let attach = format!("ATTACH '{}' AS other", other.display());
+    let pool = created(&file(&folder), &limited().on_open(move |db| db.execute_batch(&attach)));
+    for statements in [BOTH, OTHER] {
+        for _ in 0..200 {
+            pool.write_blocking(move |db| db.execute_batch(statements)).unwrap();
+            for log in ["pool.db-wal", "other.db-wal"] {
+                assert!(size(&folder, log) < 4_200 * u64::from(LIMIT + COMMIT), "{log}: {:?}", pool.stats());
+            }
+        }
+    }
+    assert_eq!(pool.stats().blocked_checkpoints, 0, "{:?}", pool.stats());
+}
+
+#[test]
+fn closing_says_that_a_foreign_reader_kept_the_log() {
+    let (folder, pool) = opened(&limited());
+    let other = Connection::open(file(&folder)).unwrap();
+    other.execute_batch("BEGIN; SELECT * FROM entries").unwrap();
+    pool.write_blocking(insert(1)).unwrap();
+    let kept = pool.close_blocking();
+    assert!(matches!(kept, Err(Error::LogKept)), "{kept:?}");
+    assert!(log(&folder) > 0);
+    // One that reads what is newest is not in the way of copying it.
+    other.execute_batch("COMMIT; BEGIN; SELECT * FROM entries").unwrap();
+    let pool = Pool::open_blocking(file(&folder), &limited()).unwrap();
+    assert_eq!(pool.read_blocking(ids).unwrap(), [1]);
+    pool.close_blocking().unwrap();
+    drop(other);
+    Pool::open_blocking(file(&folder), &limited()).unwrap().close_blocking().unwrap();
+    assert!(!folder.path().join("pool.db-wal").exists());
+}
+
+#[test]
+fn closing_waits_for_the_checkpoint_of_somebody_else() {
+    let (folder, pool) = opened(&options().busy_timeout(SAFETY));
+    let [reader, copier, probe] = [(); 3].map(|()| Connection::open(file(&folder)).unwrap());
+    reader.execute_batch("BEGIN; SELECT * FROM entries").unwrap();
+    pool.write_blocking(insert(1)).unwrap();
+    // It waits for the reader, and keeps others from copying meanwhile.
+    copier.busy_timeout(SAFETY).unwrap();
+    let copying = std::thread::spawn(move || {
+        let copy = || copier.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
+        while copy().unwrap() {}
+    });
+    let pages = || probe.query_row("PRAGMA wal_checkpoint", [], |row| row.get::<_, i64>(1)).unwrap();
+    let begin = Instant::now();
+    while pages() >= 0 {
+        assert!(begin.elapsed() < SAFETY, "the other checkpoint never began");
+    }
+    let closing = beside(&pool, Pool::close_blocking);
+    std::thread::sleep(Duration::from_millis(50));
+    assert!(!closing.is_finished());
+    drop(reader);
+    closing.join().unwrap().unwrap();
+    copying.join().unwrap();
 }

@@ -79,6 +79,20 @@ fn a_change_to_the_log_in_on_open_waits_too() {
 }
 
 #[test]
+fn a_panic_in_on_open_is_an_error_of_opening() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options().on_open(|_| panic!("a bug of the caller"));
+    for access in [Access::ReadWrite, Access::ReadOnly] {
+        let options = options.clone().access(access);
+        for opened in
+            [Pool::open_blocking(file(&folder), &options), pollster::block_on(Pool::open(file(&folder), &options))]
+        {
+            assert!(matches!(&opened, Err(Error::Panicked(message)) if message == "a bug of the caller"), "{opened:?}");
+        }
+    }
+}
+
+#[test]
 fn a_log_that_others_write_is_no_reason_to_wait() {
     let folder = tempfile::tempdir().unwrap();
     let other = Connection::open(file(&folder)).unwrap();

@@ -10,10 +10,16 @@ pub(super) fn complain(error: &Error) {
     let _ = writeln!(io::stderr(), "txn_engine: {}", format!("{error:#}").replace(['\n', '\r'], " "));
 }
 
-/// Runs `write` on buffered standard output and makes sure that all of it arrived.
+/// What came of writing to whoever reads our output. They may have had enough of it: that is no failure of ours.
+pub(super) fn unless_hung_up(written: io::Result<()>) -> io::Result<()> {
+    written.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
+}
+
+/// Runs `write` on buffered standard output and makes sure that all of it arrived, unless its reader hangs up.
 pub(super) fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<bool, Error> {
     let mut out = BufWriter::new(io::stdout().lock());
-    write(&mut out).and_then(|()| out.flush()).context("cannot write to standard output").map(|()| true)
+    let written = unless_hung_up(write(&mut out).and_then(|()| out.flush()));
+    written.context("cannot write to standard output").map(|()| true)
 }
 
 pub(super) fn print(text: &str) -> Result<bool, Error> {

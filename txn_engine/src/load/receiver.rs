@@ -55,8 +55,8 @@ impl<'a> Receiver<'a> {
 
     /// Receives for as long as `wanted`, but no longer than `patience`.
     pub(super) fn receive_while(&mut self, wanted: impl Fn() -> bool, patience: Duration) {
-        let deadline = Instant::now() + patience;
-        while wanted() && Instant::now() < deadline {
+        let begun = Instant::now();
+        while wanted() && begun.elapsed() < patience {
             self.receive();
         }
     }

@@ -55,8 +55,8 @@ impl<'a> Sender<'a> {
             self.catch_up();
             self.send(number, Waiting { due, sent: now }, &mut line);
         }
-        let deadline = Instant::now() + patience;
-        while !self.unsent.is_empty() && Instant::now() < deadline {
+        let ended = Instant::now();
+        while !self.unsent.is_empty() && ended.elapsed() < patience {
             thread::sleep(GLANCE);
             self.catch_up();
         }

@@ -1,7 +1,8 @@
 //! Reader and consumer at the two ends of a channel, on std threads or on tokio.
 
+use std::mem;
 use std::sync::Arc;
-use std::{mem, thread};
+use std::thread::{self, Builder};
 
 use flume::Sender;
 use tokio::runtime::Runtime;
@@ -37,21 +38,22 @@ fn on_threads<M: IntoIterator<Item = Entry> + Send, W: Work>(
     read: Read<M, W>,
 ) -> Result<Tally, Error> {
     thread::scope(|scope| {
-        let pairs: Vec<_> = inputs
+        let pairs = inputs
             .into_iter()
             .map(|input| {
                 let (sender, receiver) = flume::unbounded::<M>();
-                let reader = scope.spawn(move || read(input, setup, work, &sender));
-                let consumer = scope.spawn(move || {
+                let reader = Builder::new().spawn_scoped(scope, move || read(input, setup, work, &sender))?;
+                let consumer = Builder::new().spawn_scoped(scope, move || {
                     let mut tally = Tally::default();
                     for message in receiver {
                         consume(message, engine, work, &mut tally);
                     }
                     tally
-                });
-                (reader, consumer)
+                })?;
+                Ok((reader, consumer))
             })
-            .collect();
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(Error::Thread)?;
         let mut all = Tally::begun(pairs.len());
         for (reader, consumer) in pairs {
             joined(reader.join())??;

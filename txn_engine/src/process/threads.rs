@@ -1,7 +1,7 @@
 //! One thread per file reads and applies.
 
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, Builder};
 
 use super::{Done, Tally, Work, read_entries};
 use crate::engine::Engine;
@@ -27,7 +27,8 @@ pub(super) fn run(engine: Engine, mut inputs: Vec<Input>, reading: Reading, work
     } else {
         let one_file = &one_file;
         thread::scope(|scope| {
-            let workers: Vec<_> = inputs.into_iter().map(|input| scope.spawn(move || one_file(input))).collect();
+            let start = |input| Builder::new().spawn_scoped(scope, move || one_file(input)).map_err(Error::Thread);
+            let workers = inputs.into_iter().map(start).collect::<Result<Vec<_>, _>>()?;
             let mut all = Tally::begun(workers.len());
             let tallies: Vec<_> = workers.into_iter().map(|worker| joined(worker.join()).flatten()).collect();
             for tally in tallies {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, Builder};
 
 use super::{Done, Tally, read_entries};
 use crate::error::{Error, joined};
@@ -92,7 +92,9 @@ fn in_parallel(books: Books, input: Input, reading: Reading, workers: usize) -> 
         reading,
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = (1..workers).map(|_| scope.spawn(|| shared.work())).collect();
+        // One worker is enough: more are those that can be started.
+        let start = |_| Builder::new().spawn_scoped(scope, || shared.work()).ok();
+        let threads: Vec<_> = (1..workers).map_while(start).collect();
         let mine = shared.work();
         // Every thread is joined before the first error is returned.
         let others: Vec<_> = threads.into_iter().map(|thread| joined(thread.join()).flatten()).collect();

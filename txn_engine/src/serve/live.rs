@@ -5,7 +5,7 @@ use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::Duration;
 
 use socket2::SockRef;
 
@@ -99,12 +99,11 @@ impl Live {
         open.places.values().for_each(|place| shut(&*place.socket, how));
     }
 
-    /// Waits until none is left; false if some are at `deadline`.
-    pub(super) fn wait_until_empty(&self, deadline: Instant) -> bool {
-        let left = deadline.saturating_duration_since(Instant::now());
+    /// Waits until none is left; false if some are after `patience`.
+    pub(super) fn wait_until_empty(&self, patience: Duration) -> bool {
         let (open, _) = self
             .ended
-            .wait_timeout_while(self.open(), left, |open| !open.places.is_empty())
+            .wait_timeout_while(self.open(), patience, |open| !open.places.is_empty())
             .unwrap_or_else(PoisonError::into_inner);
         open.places.is_empty()
     }

@@ -93,7 +93,9 @@ impl Shared {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
     pub open: u64,
+    /// Accepted so far, without those that were refused.
     pub connections: u64,
+    /// Connections that were answered with `busy`.
     pub refused: u64,
     pub accepted: u64,
     pub rejected: u64,

@@ -12,6 +12,7 @@ use tokio::io::Interest;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
+use tokio::time::MissedTickBehavior;
 
 use super::conversation::{Conversation, Scratch};
 use super::live::Seat;
@@ -20,6 +21,8 @@ use crate::error::Error;
 
 /// Starts to accept on a runtime of `builder`, on a thread that is also its worker where there is one only.
 pub(super) fn start(listener: StdListener, shared: &Arc<Shared>, mut builder: Builder) -> Result<Stop, Error> {
+    // Where no thread can be started tokio panics.
+    thread::Builder::new().spawn(|| ()).map_err(Error::Thread)?;
     let runtime = builder.enable_all().build().map_err(Error::Runtime)?;
     let listener = {
         let _entered = runtime.enter();
@@ -49,6 +52,8 @@ pub(super) fn start(listener: StdListener, shared: &Arc<Shared>, mut builder: Bu
 async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot::Receiver<()>) {
     // Where idle connections may stay nobody looks at it.
     let mut clock = tokio::time::interval(shared.step.unwrap_or(Duration::MAX));
+    // After a standstill nobody is idle for as long as the server was.
+    clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,

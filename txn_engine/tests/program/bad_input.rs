@@ -11,7 +11,7 @@ use txn_engine::Setup;
 use txn_engine::oracle::process;
 
 use crate::rows::HEADER;
-use crate::{Folder, one_line};
+use crate::{Folder, REPEATED, one_line, run, txn_engine};
 
 #[test]
 fn what_cannot_be_read_ends_the_run_with_one_line_that_names_it_and_what_is_wrong() {
@@ -72,4 +72,16 @@ fn row_errors_are_counted_and_the_first_twenty_printed_and_leave_the_exit_code_a
             assert.stderr(listed.collect::<String>() + "30 rows rejected: 30 RepeatedTx\n");
         }
     }
+}
+
+#[test]
+fn ten_million_blank_lines_ahead_of_the_header_are_passed_over_and_counted() {
+    const BLANK: usize = 10 << 20;
+    let folder = Folder::with("blank.csv", "\n".repeat(BLANK) + REPEATED);
+    let mut command = txn_engine("blank.csv");
+    command.current_dir(folder.path(""));
+    // In time: to move what follows for each of them would take minutes.
+    let (code, accounts, said) = run(command);
+    assert_eq!((code, accounts.lines().last()), (Some(0), Some("1,1.0000,0.0000,1.0000,false")));
+    assert!(said.starts_with(&format!("line {}: the transaction id was used before\n", BLANK + 3)), "{said}");
 }

@@ -1,21 +1,25 @@
 //! How a server ends, and how the next one goes on; what is typed wrongly.
 
 use std::fs;
-use std::io::BufRead;
+use std::io::{self, BufRead, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use txn_engine::amount::Amount;
 use txn_engine::oracle::Oracle;
+use txn_engine::serve::{self, Mode, Options};
+use txn_engine::session::Session;
 use txn_engine::usage;
 
 use crate::client::Client;
 use crate::hostile::deaf;
-use crate::rows::{Dialogue, HEADER, outcome};
-use crate::{Folder, MODES, Server, assert_one_line, run, txn_engine, txn_engine_after};
+use crate::rows::{Dialogue, HEADER, deposits, outcome};
+use crate::{Folder, MODES, Server, assert_one_line, run, txn_engine, txn_engine_after, wait_for};
 
 #[test]
 fn whole_lines_that_arrived_before_a_signal_are_answered_and_dumped() {
@@ -98,6 +102,52 @@ fn a_client_that_takes_no_answers_delays_the_end_by_the_grace_only() {
         assert!((Duration::from_millis(290)..Duration::from_secs(4)).contains(&time), "{time:?}");
         assert_eq!(ended.accounts(), "client,available,held,total,locked\n1,10.0000,0.0000,10.0000,false\n");
         drop(deaf);
+    }
+}
+
+#[test]
+fn in_the_dump_of_a_server_that_cuts_off_at_once_accounts_and_transactions_agree() {
+    for server in Server::in_every_mode("--grace 0") {
+        let session = thread::scope(|scope| {
+            for number in 0..8 {
+                let mut client = server.connect();
+                let mut answers = client.stream.try_clone().expect("there are file descriptors");
+                // Until it is cut off, by an end or an error.
+                scope.spawn(move || io::copy(&mut answers, &mut io::sink()));
+                scope.spawn(move || {
+                    let starts = (u32::from(number) * 100_000_000..).step_by(1000);
+                    let mut pieces = starts.map(|start| deposits(number, start..start + 1000));
+                    pieces.all(|piece| client.stream.write_all(piece.as_bytes()).is_ok())
+                });
+            }
+            let mut aside = server.connect();
+            wait_for("the load to be under way", || aside.stats()["accepted"].as_u64() > Some(20_000));
+            server.stop().session()
+        });
+        assert!(session.accounts.len() > 1);
+        for (client, account) in session.accounts {
+            let own = session.transactions.iter().filter(|(_, tx)| tx.client == client);
+            let sum = own.map(|(_, tx)| tx.signed().0).sum();
+            assert_eq!(account.total(), Amount(sum), "client {client}");
+        }
+    }
+}
+
+#[test]
+fn a_server_of_a_program_ends_its_connections_when_it_is_dropped_or_drained_however_long_that_may_take() {
+    for mode in [Mode::Threads, Mode::Pool, Mode::Tokio, Mode::TokioCurrent] {
+        let options = Options { mode, address: "127.0.0.1:0".to_owned(), pool: 2, idle: Duration::ZERO };
+        for is_drained in [false, true] {
+            let server = serve::Server::start(&options, Session::default()).expect("there are ports");
+            let mut client = Client::connect(server.address);
+            assert_eq!(client.ask("deposit,1,1,5"), "ok");
+            if is_drained {
+                assert_eq!(server.drain(Duration::MAX).accounts.len(), 1);
+            } else {
+                drop(server);
+            }
+            assert_eq!(client.answer(), None, "{mode:?}");
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::net::Shutdown;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use socket2::{Domain, SockRef, Socket, Type};
@@ -271,6 +272,26 @@ fn connections_that_are_idle_are_closed_and_those_that_are_not_stay_and_so_do_al
     }
     for (server, honest) in Honest::in_every_mode("--idle 0") {
         thread::sleep(Duration::from_millis(300));
+        honest.alone_in(server);
+    }
+}
+
+#[test]
+fn nobody_is_idle_for_as_long_as_the_server_stood_still() {
+    let mut all: Vec<_> = Honest::in_every_mode("--idle 2").collect();
+    for (server, honest) in &mut all {
+        honest.is_served();
+        server.signal(Signal::SIGSTOP);
+    }
+    thread::sleep(Duration::from_secs(3));
+    for (server, _) in &all {
+        server.signal(Signal::SIGCONT);
+    }
+    for (server, mut honest) in all {
+        // The first row may be read before the server looks at the time.
+        for _ in 0..20 {
+            honest.is_served();
+        }
         honest.alone_in(server);
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::client::Client;
-use crate::{Folder, MODES, Server, txn_engine_after, wait_for};
+use crate::{ACCOUNTS, Folder, MODES, PAYMENTS, Server, assert_one_line, run, txn_engine, txn_engine_after, wait_for};
 
 /// Opens connections that each send a row; those that were served stay open.
 struct Crowd {
@@ -151,5 +151,29 @@ fn connections_leave_nothing_behind() {
         wait_for("files and threads to go", || server.files() <= files && server.running.status("Threads:") <= threads);
         assert_eq!(asker.stats()["connections"], 151);
         server.stop();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn where_no_thread_can_be_started_engines_do_without_or_say_so() {
+    let folder = Folder::with("payments.csv", PAYMENTS);
+    let without_threads = |typed: &str| {
+        let mut command = txn_engine(typed);
+        // No address space has room for such a stack.
+        command.current_dir(folder.path("")).env("RUST_MIN_STACK", "200000000000000");
+        command
+    };
+    for engine in ["best_all_cores", "best_one_core", "sync"] {
+        let done = run(without_threads(&format!("--engine {engine} payments.csv")));
+        assert_eq!(done, (Some(0), ACCOUNTS.to_owned(), String::new()), "{engine}");
+    }
+    // What tokio says comes first.
+    let (code, printed, said) = run(without_threads("async payments.csv"));
+    assert_eq!((code, printed.as_str()), (Some(2), ""), "{said}");
+    assert!(said.lines().last().is_some_and(|line| line.starts_with("txn_engine: a worker thread died: ")), "{said}");
+    for mode in MODES {
+        let serve = without_threads(&format!("serve --addr 127.0.0.1:0 {mode}"));
+        assert_one_line(serve, &["cannot start a thread: "]);
     }
 }

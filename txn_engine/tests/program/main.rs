@@ -18,7 +18,7 @@ mod sharing;
 mod stress;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, pipe};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
@@ -106,6 +106,15 @@ impl Folder {
         command.current_dir(self.0.path()).stdin(Stdio::piped()).stdout(stdout);
         Running::start(command)
     }
+}
+
+/// One account, and one row that is rejected.
+const REPEATED: &str = "type,client,tx,amount\ndeposit,1,1,1\ndeposit,1,1,1\n";
+
+/// A pipe whose reader has hung up.
+fn nobody() -> Stdio {
+    let (_, writer) = pipe().expect("there are file descriptors");
+    writer.into()
 }
 
 fn one_line() -> impl Predicate<str> {
