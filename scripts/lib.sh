@@ -40,10 +40,11 @@ if [ "${AWAIT_OR_NOT_CLEAN:-}" != $$ ]; then
 fi
 unset AWAIT_OR_NOT_CLEAN
 case ${AWAIT_OR_NOT_DATA:-/} in /*) ;; *) AWAIT_OR_NOT_DATA=$PWD/$AWAIT_OR_NOT_DATA ;; esac
+case ${CARGO_TARGET_DIR:-/} in /*) ;; *) CARGO_TARGET_DIR=$PWD/$CARGO_TARGET_DIR ;; esac
 cd "$ROOT"
 source "$SCRIPTS/config.sh"
-case ${CARGO_TARGET_DIR:-$ROOT/target}/ in
-  "$ROOT/target/"*) ;;
+case ${CARGO_TARGET_DIR:-$ROOT/target} in
+  "$ROOT/target" | "$ROOT/target/") ;;
   *) printf 'note: ignored, because builds go into target/: CARGO_TARGET_DIR=%s\n' "$CARGO_TARGET_DIR" >&2 ;;
 esac
 export LC_ALL=C CARGO_TARGET_DIR=$ROOT/target CARGO_BUILD_BUILD_DIR=$ROOT/target

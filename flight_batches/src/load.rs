@@ -64,7 +64,7 @@ impl Load {
             streams.spawn(async move {
                 // tokio's timer rounds up to a millisecond: who need not wait asks it for nothing.
                 if !wait.is_zero() {
-                    tokio::time::sleep_until((start + wait).into()).await;
+                    tokio::time::sleep(wait.saturating_sub(start.elapsed())).await;
                 }
                 stream.run().await;
             });

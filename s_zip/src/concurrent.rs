@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use crc32fast::Hasher;
 
@@ -207,19 +208,30 @@ impl<W: Write> EntryWriter<W> {
         let mut state = moved.wait_while(self.shared.lock(), has_to_wait).unwrap_or_else(PoisonError::into_inner);
         state.core.check()?;
         let first = state.first;
+        let _waker = WakeOnPanic(moved);
         let result = state.put(self.number, piece, complete);
         state.core.poisoned |= result.is_err();
         if result.is_err() || state.first != first {
             moved.notify_all();
         }
         if complete {
-            // Not before: should the sink panic, then dropping the entry wakes those who wait.
             self.finished = true;
             if state.spare.len() < SPARE {
                 state.spare.push(std::mem::take(&mut self.encoder));
             }
         }
         result
+    }
+}
+
+/// Wakes those who wait if a sink panics: the archive is lost.
+struct WakeOnPanic<'a>(&'a Condvar);
+
+impl Drop for WakeOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.notify_all();
+        }
     }
 }
 

@@ -56,13 +56,14 @@ pub enum Error {
 }
 
 impl From<Error> for io::Error {
-    /// With the [`Error`] inside, and of the kind that a failed sink or file told.
+    /// With the [`Error`] inside, and of the kind that a failed sink or file told, unless that kind means "try again": the archive is lost.
     fn from(error: Error) -> Self {
         let kind = match &error {
             Error::Sink(source) | Error::Create { source, .. } => source.kind(),
             _ => io::ErrorKind::Other,
         };
-        io::Error::new(kind, error)
+        let is_final = !matches!(kind, io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock);
+        io::Error::new(if is_final { kind } else { io::ErrorKind::Other }, error)
     }
 }
 

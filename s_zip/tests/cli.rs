@@ -144,6 +144,9 @@ fn an_archive_on_standard_output_does_not_hold_itself() {
     shell.args(["-c", script]).arg(cargo_bin("s_zip")).current_dir(&folder).assert().success().stderr(told);
     let names = |text: &str| text.lines().count() == 3 && text.lines().nth(1).is_some_and(|line| line.ends_with("  a"));
     typed(&folder, "list out.zip").success().stdout(predicate::function(names));
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "\"$0\" create - a out.zip > out.zip"]).arg(cargo_bin("s_zip")).current_dir(&folder);
+    shell.assert().code(2).stderr(contains("out.zip is the archive itself"));
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn closed_standard_output_and_a_full_disk_are_failures_of_every_command() {
             let _ = fs::remove_dir_all(folder.path().join("out"));
         }
         // Nobody is told that a reader who has had enough is gone, but where an archive is cut off.
-        let output = sh(&folder, &format!("{{ sleep 0.1; \"$0\" {words}; echo $? >&2; }} | :"));
+        let output = sh(&folder, &format!("{{ sleep 0.5; \"$0\" {words}; echo $? >&2; }} | :"));
         let (code, lines) = code_and_lines(&output);
         let cut_off = words.starts_with("create") && speaks;
         assert_eq!((code.as_str(), lines.len()), if cut_off { ("2", 1) } else { ("0", 0) }, "{words}: {lines:?}");
@@ -134,7 +134,7 @@ fn damage_is_a_failure_even_if_nobody_reads_what_was_well() {
     let members = [stored("good", b"good"), Member { crc32: 7, ..stored("bad", b"data") }];
     fs::write(folder.path().join("bad.zip"), zip(&members).bytes).unwrap();
     for words in ["test bad.zip", "test bad.zip --skip-bad", "extract bad.zip --skip-bad --into out"] {
-        let (code, lines) = code_and_lines(&sh(&folder, &format!("{{ sleep 0.1; \"$0\" {words}; echo $? >&2; }} | :")));
+        let (code, lines) = code_and_lines(&sh(&folder, &format!("{{ sleep 0.5; \"$0\" {words}; echo $? >&2; }} | :")));
         assert_eq!((code.as_str(), lines.len()), ("1", 1), "{words}: {lines:?}");
     }
 }

@@ -78,11 +78,12 @@ impl Plan<'_> {
             }
             bail!("{shown} is {kind}: --skip-special leaves it out");
         }
-        if self.out.writes_to(metadata) {
+        let is_archive = self.out.writes_to(metadata);
+        if is_archive && *path != **root {
             complain(&format!("{shown} is the archive itself: left out"));
             return Ok(());
         }
-        if self.out.is(&path) {
+        if is_archive || self.out.is(&path) {
             bail!("{shown} is the archive itself: write it to another folder, or name the files without it");
         }
         check(&name, &shown.to_string())?;

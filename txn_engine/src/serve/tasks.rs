@@ -22,7 +22,7 @@ use crate::error::Error;
 /// Starts to accept on a runtime of `builder`, on a thread that is also its worker where there is one only.
 pub(super) fn start(listener: StdListener, shared: &Arc<Shared>, mut builder: Builder) -> Result<Stop, Error> {
     // Where no thread can be started tokio panics.
-    thread::Builder::new().spawn(|| ()).map_err(Error::Thread)?;
+    let _ = thread::Builder::new().spawn(|| ()).map_err(Error::Thread)?.join();
     let runtime = builder.enable_all().build().map_err(Error::Runtime)?;
     let listener = {
         let _entered = runtime.enter();

@@ -284,10 +284,8 @@ fn nobody_is_idle_for_as_long_as_the_server_stood_still() {
         server.signal(Signal::SIGSTOP);
     }
     thread::sleep(Duration::from_secs(3));
-    for (server, _) in &all {
-        server.signal(Signal::SIGCONT);
-    }
     for (server, mut honest) in all {
+        server.signal(Signal::SIGCONT);
         // The first row may be read before the server looks at the time.
         for _ in 0..20 {
             honest.is_served();

@@ -161,7 +161,7 @@ fn where_no_thread_can_be_started_engines_do_without_or_say_so() {
     let without_threads = |typed: &str| {
         let mut command = txn_engine(typed);
         // No address space has room for such a stack.
-        command.current_dir(folder.path("")).env("RUST_MIN_STACK", "200000000000000");
+        command.current_dir(folder.path("")).env("RUST_MIN_STACK", "1000000000000000000");
         command
     };
     for engine in ["best_all_cores", "best_one_core", "sync"] {
