@@ -5,7 +5,7 @@ use super::plot::{Plot, Shown};
 use crate::claims::Of;
 use crate::claims::map::{Crossing, Setting};
 use crate::fmt::{plain, unit_of};
-use crate::judge::maps::{JudgedMap, Point};
+use crate::judge::maps::{Crossed, JudgedMap, Point};
 
 /// The pattern of what the rule says, and the height of a line of small text.
 const RULE: &str = "5 4";
@@ -55,15 +55,22 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
             plot.canvas.estimate(plot.at(point), mark(position), color(position));
         }
     }
-    for (crossing, crossed) in map.crossings.iter().zip(&on.crossings) {
-        let Some(x) = crossed.measured.map(|x| x.point).filter(|x| x.is_finite()) else { continue };
-        let Some(line) = map.line(&crossing.lines[0].arm) else { continue };
-        let Some(at) = between(&measured(line), x).map(|y| plot.at((x, y))) else { continue };
-        let color = color(line);
-        plot.canvas.estimate(at, Mark::Ring, color);
+    let ring = |(crossing, crossed): (&Crossing, &Crossed)| {
+        let x = crossed.measured.map(|x| x.point).filter(|x| x.is_finite())?;
+        let line = map.line(&crossing.lines[0].arm)?;
+        let is_of_base = map.base.as_ref() == Some(&crossing.lines[1].arm);
+        let y = if is_of_base { Some(crossing.at) } else { between(&measured(line), x) }?;
         let ratio = if all_pass.is_some() { String::new() } else { format!(" (×{})", plain(crossing.at)) };
-        let label = judged.rounded(x) + &ratio;
-        labels.put(&mut plot, (at.0, at.1 - 10.0), -LINE, &label, color);
+        Some((plot.at((x, y)), color(line), judged.rounded(x) + &ratio))
+    };
+    let rings: Vec<_> = map.crossings.iter().zip(&on.crossings).filter_map(ring).collect();
+    // A label covers no ring.
+    labels.0.extend(rings.iter().map(|((x, y), ..)| (x - 6.0, x + 6.0, y + 4.0)));
+    for ((x, y), color, label) in &rings {
+        labels.put(&mut plot, (*x, y - 11.0), -LINE, label, *color);
+    }
+    for (at, color, _) in rings {
+        plot.canvas.estimate(at, Mark::Ring, color);
     }
     plot.finish()
 }
