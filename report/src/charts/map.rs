@@ -82,13 +82,12 @@ fn points(points: &[Point], y: impl Fn(&Point) -> Option<f64>) -> Vec<(f64, f64)
 
 /// The part of a line through `points` that is not above `most`.
 fn below(most: f64, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let swapped: Vec<(f64, f64)> = points.iter().map(|(x, y)| (*y, *x)).collect();
-    let mut line = Vec::new();
-    for (place, point) in points.iter().enumerate() {
-        let before = place.checked_sub(1).map(|before| &swapped[before..=place]);
-        let passes = before.filter(|pair| (pair[0].0 > most) != (pair[1].0 > most));
-        line.extend(passes.map(|pair| (on_line([pair[0], pair[1]], most), most)));
-        line.extend((point.1 <= most).then_some(*point));
+    let mut line = Vec::from_iter(points.first().copied().filter(|(_, y)| *y <= most));
+    for pair in points.windows(2) {
+        if (pair[0].1 > most) != (pair[1].1 > most) {
+            line.push((on_line([(pair[0].1, pair[0].0), (pair[1].1, pair[1].0)], most), most));
+        }
+        line.extend((pair[1].1 <= most).then_some(pair[1]));
     }
     line
 }

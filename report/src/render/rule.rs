@@ -10,14 +10,19 @@ use crate::page::view::{Predicted, StudyView, predicted};
 /// How many effects are predicted, of how many that could be; `None` without any.
 pub fn agreement(studies: &[StudyView]) -> Option<(usize, usize)> {
     let (found, _) = predicted(studies);
-    let agree = found.iter().filter(|line| line.agrees).count();
-    Some((agree, found.len())).filter(|(_, of)| *of > 0)
+    Some((agreeing(&found), found.len())).filter(|(_, of)| *of > 0)
+}
+
+fn agreeing(found: &[Predicted]) -> usize {
+    found.iter().filter(|line| line.agrees).count()
 }
 
 /// The section of the report, a row per rule; nothing if nothing can be predicted.
 pub fn section(studies: &[StudyView]) -> String {
     let (found, missing) = predicted(studies);
-    let Some((agree, of)) = agreement(studies) else { return String::new() };
+    if found.is_empty() {
+        return String::new();
+    }
     let mut table =
         Table::new("Effect | >Handoffs | >Work between two | >Price of one | >Predicted | >Measured | Agree");
     for view in studies {
@@ -45,8 +50,10 @@ pub fn section(studies: &[StudyView]) -> String {
     let missing = bullets(missing.into_iter().map(|name| format!("No price yet: {name}")));
     format!(
         "{}Each handoff adds its price. Of two parts that run side by side the longer decides, and both pay. \
-         This predicts {agree} of {of} effects within 25 % of their logarithm, or within 5 points if they are below 20 %.\n\n{}{}{missing}",
+         This predicts {} of {} effects within 25 % of their logarithm, or within 5 points if they are below 20 %.\n\n{}{}{missing}",
         heading("the-rule", "## The rule"),
+        agreeing(&found),
+        found.len(),
         table.render(),
         if drawn { chart } else { "" },
     )
