@@ -175,11 +175,16 @@ impl JudgedMap {
         [&self.map.place, &self.map.lines[0].quantity].map(scale)
     }
 
-    /// The sentence of each crossing that some host knows, with the figure of the newest: its interval, and what the rule says.
-    pub fn sentences(&self) -> impl Iterator<Item = (String, String)> {
-        self.map.crossings.iter().enumerate().filter_map(|(place, crossing)| {
-            let sentence = crossing.text.replace("{x}", &self.range(place)?);
-            Some((sentence, self.figure(&self.hosts[0], place)?))
+    /// The sentence of each crossing that some host knows: with the figure of the only host, or with the range over hosts and the figure of `here`,
+    /// the newest.
+    pub fn sentences(&self, here: &str) -> impl Iterator<Item = String> {
+        self.map.crossings.iter().enumerate().filter_map(move |(place, crossing)| {
+            let figure = self.figure(&self.hosts[0], place)?;
+            let said = |x: &str| crossing.text.replace("{x}", x);
+            Some(match self.hosts.as_slice() {
+                [_] => said(&figure),
+                _ => format!("{} {here}: {figure}.", said(&self.range(place)?)),
+            })
         })
     }
 
@@ -199,19 +204,21 @@ impl JudgedMap {
         self.in_words(self.hosts.iter().filter_map(found).flatten().collect())
     }
 
-    /// "45 µs (41 µs to 52 µs), by the rule 50 µs".
+    /// "45 µs (41 to 52 µs; by the rule 50 µs)".
     pub fn figure(&self, on: &OnHost, place: usize) -> Option<String> {
         let Crossed { measured, predicted, ends } = on.crossings.get(place)?;
         let Estimate { point, lo, hi, .. } = (*measured)?;
         let interval = match (lo.is_finite(), hi.is_finite()) {
-            (true, true) => format!(" ({} to {})", self.rounded(lo), self.rounded(hi)),
-            (true, false) => format!(" (at least {})", self.rounded(lo)),
-            (false, true) => format!(" (at most {})", self.rounded(hi)),
+            (true, true) => fmt::range(&self.rounded(lo), &self.rounded(hi)),
+            (true, false) => format!("at least {}", self.rounded(lo)),
+            (false, true) => format!("at most {}", self.rounded(hi)),
             (false, false) => String::new(),
         };
         let interval = if figures::has_interval(measured.as_ref()?) { interval } else { String::new() };
-        let rule = predicted.and_then(|x| Some(format!(", by the rule {}", self.in_words(vec![(x, *ends)])?)));
-        Some(self.in_words(vec![(point, *ends)])? + &interval + &rule.unwrap_or_default())
+        let rule = predicted.and_then(|x| Some(format!("by the rule {}", self.in_words(vec![(x, *ends)])?)));
+        let beside: Vec<String> = [Some(interval), rule].into_iter().flatten().filter(|said| !said.is_empty()).collect();
+        let beside = if beside.is_empty() { String::new() } else { format!(" ({})", beside.join("; ")) };
+        Some(self.in_words(vec![(point, *ends)])? + &beside)
     }
 
     /// From the least to the most of crossings, each with the ends of what was measured there.

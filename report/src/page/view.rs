@@ -130,13 +130,13 @@ impl StudyView {
         names.filter(|name| seen.insert(*name)).map(over).collect()
     }
 
-    /// The causes that explain the effect, in a few words, `part: ` before those that explain a part, or that none of those that were tested
+    /// The causes that explain the effect, in a few words, `in part` before those that explain a part, or that none of those that were tested
     /// does; empty where no effect asks for one.
     pub fn stated_causes(&self, id: &str, form: Form) -> Vec<String> {
         let causes = self.causes(id, form);
         let said = |(name, over): &(&str, Over)| match over.verdict {
             Verdict::ExplainsIt => Some((*name).to_owned()),
-            Verdict::PartOfIt => Some(format!("part: {name}")),
+            Verdict::PartOfIt => Some(format!("in part {name}")),
             _ => None,
         };
         let stated: Vec<String> = causes.iter().filter_map(said).collect();

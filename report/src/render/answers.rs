@@ -19,7 +19,7 @@ pub const CLAIMS: &str = "![Claims about ratios, a mark per host]";
 
 /// The first block of the README: what the difference was where it was not async, a row per study, and where they were measured.
 pub fn block(studies: &[StudyView]) -> String {
-    let mut table = Table::new("They said | Their set-up, re-run | Equal work | So");
+    let mut table = Table::new("They said | As published: their set-up, re-run | Fair: equal work | So");
     let mut named = Vec::new();
     for view in studies {
         let Some(Answer { name, said, setup, equal, so, instead, .. }) = &view.page.answer else { continue };
@@ -29,14 +29,14 @@ pub fn block(studies: &[StudyView]) -> String {
         table.row([format!("{name}: {said}"), setup, equal, so]);
     }
     let not_async = format!(
-        "**Most of the difference was not async.** In {} of {} studies it was something else: ",
+        "**Most of the published difference was not async.** In {} of {} studies it had another cause: ",
         named.len(),
         studies.len()
     );
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "machine", "machines");
     format!(
-        "{}\n{}\nPercentages compare async with sync where nothing else is named. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md).\n",
+        "{}\n{}\nPercentages compare async with sync where nothing else is named. *Their code* is the authors' own program, the rest a rewrite of it. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md).\n",
         around(&not_async, prose(&fmt::listed(&named)), ".\n"),
         table.render()
     )

@@ -1,5 +1,6 @@
 //! What each design costs around the published settings: in the report, the evidence of a study, and on a terminal.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use super::markdown::{Table, around, bullets, cell, headed, heading, image, known, prose, round, text};
@@ -7,18 +8,20 @@ use crate::charts;
 use crate::claims::map::Line;
 use crate::judge::figures::{self, or_nothing};
 use crate::judge::maps::{JudgedMap, Point};
+use crate::fmt;
 use crate::page::view::StudyView;
 
 /// The maps of a study: a part of its section in the report; nothing if none was measured.
 pub fn section(view: &StudyView) -> String {
+    let shown = || view.maps.iter().filter(|judged| judged.map.is_in_report);
+    let hosts: BTreeSet<&str> = shown().map(|judged| view.origin.name(judged.hosts[0].host)).collect();
+    let hosts = fmt::listed(&hosts.into_iter().map(cell).collect::<Vec<_>>());
+    let measured = around("Measured on ", hosts, "; in parentheses the confidence interval.\n\n");
     let each = |judged: &JudgedMap| {
-        let host = judged.hosts[0].host;
-        let host = if host == view.origin.here { "Here" } else { view.origin.name(host) };
-        let said = |(sentence, figure)| format!("{sentence} {host}: {figure}.");
-        format!("{}\n\n{}", picture(view, judged, ""), bullets(judged.sentences().map(said)))
+        let host = view.origin.name(judged.hosts[0].host);
+        format!("{}\n\n{}", picture(view, judged, ""), bullets(judged.sentences(host)))
     };
-    let shown = view.maps.iter().filter(|judged| judged.map.is_in_report);
-    headed("### Map", shown.map(each).collect::<String>())
+    headed("### Map", measured + &shown().map(each).collect::<String>())
 }
 
 /// The maps of a study by host: a section of its evidence; nothing if none was measured.
@@ -53,8 +56,8 @@ pub fn in_text(studies: &[StudyView]) -> String {
         let on = &judged.hosts[0];
         let host = view.origin.name(on.host);
         let _ = writeln!(out, "{}: {}", view.judged.study, judged.map.text.replace('`', ""));
-        for (sentence, figure) in judged.sentences() {
-            let _ = writeln!(out, "  {} ({host}: {figure})", sentence.replace('`', ""));
+        for sentence in judged.sentences(host) {
+            let _ = writeln!(out, "  {}", sentence.replace('`', ""));
         }
         let mut table = Table::new(&format!("> | >{}", arms(judged)));
         for point in &on.points {

@@ -13,7 +13,7 @@ use crate::page::view::{StudyView, price_host};
 const WAYS: [Way; 2] = [Way::Sync, Way::Async];
 /// A handoff adds less than 5 % to work that takes so many times as long.
 const FEW: f64 = 20.0;
-const ADDS_LITTLE: &str = "Below 5 % when work exceeds";
+const ADDS_LITTLE: &str = "By the rule, below 5 % when work exceeds";
 
 /// The prices that the README shows, from cheap to dear, and below them what has a sentence of its own; nothing if none of them was measured.
 pub fn short(studies: &[StudyView]) -> String {
@@ -23,7 +23,7 @@ pub fn short(studies: &[StudyView]) -> String {
     let mut shown: Vec<_> = priced(studies).filter(|(_, price)| price.price.is_in_readme).collect();
     shown.sort_by(|(_, a), (_, b)| dearest(a).total_cmp(&dearest(b)));
     let rule = rule::agreement(studies).map(|(agree, of)| {
-        format!(" **Overhead is that cost over the work between two handoffs**: this predicts [{agree} of {of} effects](REPORT.md#the-rule).")
+        format!(" **Overhead is cost ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{agree} of {of} effects](REPORT.md#the-rule).")
     });
     let before = format!("{}{} On your machine: `make prices`.\n\n", lead(studies), rule.unwrap_or_default());
     let (said, rows): (Vec<_>, Vec<_>) = shown.into_iter().partition(|(_, price)| !price.price.uses.is_empty());
@@ -56,7 +56,7 @@ fn table(
     rows: &[(&StudyView, &JudgedPrice)],
     said: fn(&JudgedPrice) -> String,
 ) -> String {
-    let mut table = Table::new(&format!("A handoff | >Sync | >Async | {last}"));
+    let mut table = Table::new(&format!("Price of | >Sync | >Async | {last}"));
     for (view, price) in rows {
         let [sync, asynchronous] = WAYS.map(|way| figure(price.on(price_host(studies)), way));
         table.row([link(view, &price.price.text), sync, asynchronous, some(text(&said(price)))]);
@@ -109,8 +109,8 @@ fn lead(studies: &[StudyView]) -> String {
     let is_ranged = priced(studies).any(|(_, price)| price.hosts.len() > 1);
     let and_range = if is_ranged { "; thresholds are ranges over hosts" } else { "" };
     format!(
-        "A handoff passes work or data to another thread or task. These are costs beyond the same work in place, \
-         on one machine, [{}]({EVIDENCE}MACHINES.md), with confidence intervals{and_range}.",
+        "A handoff passes work or data to another thread or task. A figure is its cost beyond the same work in place, \
+         on one machine, [{}]({EVIDENCE}MACHINES.md), with a confidence interval{and_range}.",
         cell(host_name(studies))
     )
 }

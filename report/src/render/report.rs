@@ -18,7 +18,7 @@ use crate::judge::judged::{Judged, JudgedClaim, Row};
 use crate::page::view::StudyView;
 
 const THREATS: [&str; 4] = [
-    "Other guests of a virtual machine disturb. What the controls cannot tell from that is *unclear*.",
+    "Other guests of a virtual machine disturb. Where the controls cannot exclude that, a verdict is *unclear*.",
     "More cores may show gains that two cannot.",
     "The code is rewritten: a difference may come from that.",
     "Inputs are generated: the published shape without the variety of real data.",
@@ -38,7 +38,7 @@ fn head(studies: &[StudyView]) -> String {
     format!(
         "# Async or not: five published comparisons, measured again\n\n{contents}\
          *As published* is the authors' set-up with its flaws, *fair* is equal work on equal resources. A figure is the range over hosts. \
-         Beneath it stands the [verdict](docs/METHODOLOGY.md#verdicts) with the hosts that decide it; hosts that leave it *unclear* are counted apart, other hosts were not asked. \
+         Beneath it stands the [verdict](docs/METHODOLOGY.md#verdicts) and the number of hosts that decide it; those that leave it *unclear* are counted apart. \
          *Here* is the newest host's figure with its confidence interval, the fair one if there is one. *Outside* marks a published figure outside of the range. \
          Read on: [how we measure](docs/METHODOLOGY.md), [controls](docs/evidence/TRUST.md), [machines](docs/evidence/MACHINES.md).\n"
     )

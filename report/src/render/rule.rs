@@ -49,8 +49,8 @@ pub fn section(studies: &[StudyView]) -> String {
     let chart = "\n![Overhead against work between two handoffs](charts/rule.svg)\n";
     let missing = bullets(missing.into_iter().map(|name| format!("No price yet: {name}")));
     format!(
-        "{}Each handoff adds its price. Of two parts that run side by side the longer decides, and both pay. \
-         This predicts {} of {} effects within 25 % of their logarithm, or within 5 points if they are below 20 %.\n\n{}{}{missing}",
+        "{}Each handoff adds its price. If two parts run side by side, the longer sets the time, and each pays for its handoffs. \
+         This predicts {} of {} effects: their logarithms differ by at most 25 % from those measured, effects below 20 % by at most 5 points.\n\n{}{}{missing}",
         heading("the-rule", "## The rule"),
         agreeing(&found),
         found.len(),
