@@ -209,16 +209,22 @@ impl JudgedMap {
         let Crossed { measured, predicted, ends } = on.crossings.get(place)?;
         let Estimate { point, lo, hi, .. } = (*measured)?;
         let interval = match (lo.is_finite(), hi.is_finite()) {
+            _ if !figures::has_interval(measured.as_ref()?) => String::new(),
             (true, true) => fmt::range(&self.rounded(lo), &self.rounded(hi)),
             (true, false) => format!("at least {}", self.rounded(lo)),
             (false, true) => format!("at most {}", self.rounded(hi)),
             (false, false) => String::new(),
         };
-        let interval = if figures::has_interval(measured.as_ref()?) { interval } else { String::new() };
+        // Of a crossing outside of what was measured the interval says more.
+        let (figure, interval) = match self.in_words(vec![(point, *ends)])? {
+            _ if point.is_infinite() && !interval.is_empty() => (interval, String::new()),
+            figure => (figure, interval),
+        };
         let rule = predicted.and_then(|x| Some(format!("by the rule {}", self.in_words(vec![(x, *ends)])?)));
-        let beside: Vec<String> = [Some(interval), rule].into_iter().flatten().filter(|said| !said.is_empty()).collect();
+        let beside: Vec<String> =
+            [Some(interval), rule].into_iter().flatten().filter(|said| !said.is_empty()).collect();
         let beside = if beside.is_empty() { String::new() } else { format!(" ({})", beside.join("; ")) };
-        Some(self.in_words(vec![(point, *ends)])? + &beside)
+        Some(figure + &beside)
     }
 
     /// From the least to the most of crossings, each with the ends of what was measured there.

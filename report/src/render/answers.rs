@@ -36,7 +36,7 @@ pub fn block(studies: &[StudyView]) -> String {
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "machine", "machines");
     format!(
-        "{}\n{}\nPercentages compare async with sync where nothing else is named. *Their code* is the authors' own program, the rest a rewrite of it. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md).\n",
+        "{}\n{}\nPercentages compare async with sync where nothing else is named. *Their code* is the authors' program, the rest a rewrite. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md).\n",
         around(&not_async, prose(&fmt::listed(&named)), ".\n"),
         table.render()
     )

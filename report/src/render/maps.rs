@@ -6,9 +6,9 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 use super::markdown::{Table, around, bullets, cell, headed, heading, image, known, prose, round, text};
 use crate::charts;
 use crate::claims::map::Line;
+use crate::fmt;
 use crate::judge::figures::{self, or_nothing};
 use crate::judge::maps::{JudgedMap, Point};
-use crate::fmt;
 use crate::page::view::StudyView;
 
 /// The maps of a study: a part of its section in the report; nothing if none was measured.
@@ -16,7 +16,7 @@ pub fn section(view: &StudyView) -> String {
     let shown = || view.maps.iter().filter(|judged| judged.map.is_in_report);
     let hosts: BTreeSet<&str> = shown().map(|judged| view.origin.name(judged.hosts[0].host)).collect();
     let hosts = fmt::listed(&hosts.into_iter().map(cell).collect::<Vec<_>>());
-    let measured = around("Measured on ", hosts, "; in parentheses the confidence interval.\n\n");
+    let measured = around("On ", hosts, ":\n\n");
     let each = |judged: &JudgedMap| {
         let host = view.origin.name(judged.hosts[0].host);
         format!("{}\n\n{}", picture(view, judged, ""), bullets(judged.sentences(host)))
