@@ -71,7 +71,7 @@ pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> 
         canvas.text(PADDING, y, nothing, Style::QUIET);
         return canvas.finish(y + PADDING, title, nothing);
     }
-    let note = "Each dot, square or ring is a host. Right of 1 an effect goes the way that was claimed; the axis is logarithmic.";
+    let note = "Each dot, square or ring is a host, in one setting. Right of 1 an effect goes the way that was claimed; the axis is logarithmic.";
     let y = heading(&mut canvas, title, Some(note.to_owned())) + 8.0;
     let top = legend(&mut canvas, y) + 8.0;
     // It holds 1, every estimate and every published figure.
@@ -115,7 +115,7 @@ pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> 
     canvas.finish(y + PADDING, title, &lines.iter().map(described).collect::<Vec<_>>().join("; "))
 }
 
-/// The setting that decides a form, if it is a ratio: of several the one with the verdict of here.
+/// The settings that decide a form, if they are ratios: those in the unit of the one with the verdict of here.
 fn found<'a>(view: &'a StudyView, claim: &JudgedClaim, form: Form) -> Option<Found<'a>> {
     let has_point = |row: &Row| row.estimate.is_some_and(|of| of.point.is_finite() && of.point > 0.0);
     let is_drawn = |row: &&Row| matches!(row.scale, Scale::Ratio { .. }) && has_point(row);
@@ -124,8 +124,11 @@ fn found<'a>(view: &'a StudyView, claim: &JudgedClaim, form: Form) -> Option<Fou
     let mut settings: Vec<Vec<&Row>> = settings.filter(|rows: &Vec<&Row>| !rows.is_empty()).collect();
     let decides = claim.form(form).as_ref().ok()?.deciding_row();
     settings.sort_by_key(|rows| !decides.is_some_and(|row| rows[0].is_same(row)));
-    let rows = settings.into_iter().next()?;
-    let said = format!("{} {}", form.in_words(), figures::range(&rows)?);
+    let unit = settings.first()?[0].scale.clone();
+    settings.retain(|rows| figures::are_alike(&rows[0].scale, &unit));
+    let (settings, rows) = (settings.len(), settings.concat());
+    let of_several = if settings > 1 { format!(", {settings} settings") } else { String::new() };
+    let said = format!("{} {}{of_several}", form.in_words(), figures::range(&rows)?);
     Some(Found { said: wrap(&said, SMALL, WIDTH - PADDING - RIGHT - 14.0), rows })
 }
 
