@@ -13,7 +13,7 @@ use crate::page::view::{StudyView, price_host};
 const WAYS: [Way; 2] = [Way::Sync, Way::Async];
 /// A handoff adds less than 5 % to work that takes so many times as long.
 const FEW: f64 = 20.0;
-const ADDS_LITTLE: &str = "Below 5 %, by the rule, beyond";
+const ADDS_LITTLE: &str = "Work that keeps it below 5 %";
 
 /// The prices that the README shows, from cheap to dear, and below them what has a sentence of its own; nothing if none of them was measured.
 pub fn short(studies: &[StudyView]) -> String {
@@ -85,7 +85,7 @@ pub fn in_text(studies: &[StudyView], is_short: bool) -> String {
     let mut out = String::new();
     for (_, price) in priced(studies).filter(|(_, price)| price.price.is_in_readme || !is_short) {
         let on = price.on(price_host(studies));
-        let threshold = around(&format!("{} ", ADDS_LITTLE.to_lowercase()), thresholds(price), "");
+        let threshold = around(&format!("{}: ", ADDS_LITTLE.to_lowercase()), thresholds(price), "");
         let lines = [
             by_way(|way| Some(figures::estimate(on?.row(way)?))),
             around("over hosts: ", over_hosts(price), ""),
