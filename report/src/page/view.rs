@@ -109,10 +109,14 @@ impl StudyView {
         settings
     }
 
-    /// The settings among them that decide: what stands beside in all hosts is left out.
+    /// The settings among them that decide: what stands beside in all hosts is left out, and what does so on a host that decides.
     pub fn deciding_settings<'a>(&'a self, id: &str, form: Form) -> Vec<Vec<(usize, &'a Row)>> {
         let mut settings = self.settings(id, form);
         settings.retain(|rows| rows.iter().any(|(_, row)| !row.beside));
+        for rows in &mut settings {
+            let deciding: BTreeSet<usize> = rows.iter().filter(|(_, row)| !row.beside).map(|(host, _)| *host).collect();
+            rows.retain(|(host, row)| !row.beside || !deciding.contains(host));
+        }
         settings
     }
 

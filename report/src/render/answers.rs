@@ -111,7 +111,7 @@ pub fn in_text(studies: &[StudyView]) -> String {
         let Some(answer) = &view.page.answer else { continue };
         let _ = writeln!(text, "{}", view.page.title);
         let sentences = [&answer.said, &answer.setup, &answer.equal, &answer.so];
-        for (name, sentence) in ["They said", "Run again", "Equal work", "So"].into_iter().zip(sentences) {
+        for (name, sentence) in ["They said", "As published", "Fair", "So"].into_iter().zip(sentences) {
             let words = filled(view, sentence).replace('`', "");
             let lines = fmt::lines(words.split_whitespace(), " ", |line| line.chars().count() <= WIDTH);
             let _ = writeln!(text, "  {name:<12}{}", lines.join(&format!("\n{:14}", "")));
