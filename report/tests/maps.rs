@@ -238,6 +238,7 @@ fn of_each_host_the_newest_round_that_measured_a_map_decides() {
     let said = "- From 160 to 320 ms on a trip adds less than 5 %. Other: 320 ms";
     assert!(page.contains(said) && page.contains("![How long must a call be?](charts/toy-map-duration.svg)"), "{page}");
     assert!(page.contains("- From more than 1 s on a thread is slower. Other: more than 1 s."), "{page}");
+    assert!(!page.contains("On Other:"), "{page}");
     let advice = "- Use it for calls of 160 to 320 ms and more (threads: more than 1 s).";
     assert!(page.contains(advice), "{page}");
 
@@ -285,6 +286,7 @@ fn maps_are_shown_of_a_study_of_which_nothing_else_was_measured() {
     maps_alone(results.path(), FIRST, "Toy 1000", 1.0);
     let (page, [chart]) = rendered(results.path(), ["toy-map-duration.svg"]);
     assert!(page.contains("From 80 ms (80 ms) on a trip") && chart.contains("Medians on Toy."), "{page}{chart}");
+    assert!(page.contains("On Toy:"), "{page}");
     assert!(!page.contains("by the rule") && !chart.contains("Dashed"), "{page}");
 }
 

@@ -1,4 +1,4 @@
-//! Claims about ratios: a row per claim, as published above and fair below, with a mark per host on one logarithmic axis.
+//! Claims about ratios: a row per claim, as published above and fair below, with a mark per host and setting on one logarithmic axis.
 
 use strum::VariantArray as _;
 
@@ -23,7 +23,7 @@ const GROUP: f64 = 26.0;
 const LEFT: f64 = 278.0;
 const RIGHT: f64 = WIDTH - 235.0;
 
-/// A claim with the ratio that decided it, in either form.
+/// A claim with the ratios that decided it, in either form.
 struct Line<'a> {
     view: &'a StudyView,
     claim: &'a JudgedClaim,
@@ -31,7 +31,7 @@ struct Line<'a> {
     forms: Vec<Found<'a>>,
 }
 
-/// A row per host, and what is said of them in lines.
+/// A row per host and setting, and what is said of them in lines.
 struct Found<'a> {
     rows: Vec<&'a Row>,
     said: Vec<String>,

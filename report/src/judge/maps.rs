@@ -221,10 +221,12 @@ impl JudgedMap {
             figure => (figure, interval),
         };
         let rule = predicted.and_then(|x| Some(format!("by the rule {}", self.in_words(vec![(x, *ends)])?)));
-        let beside: Vec<String> =
-            [Some(interval), rule].into_iter().flatten().filter(|said| !said.is_empty()).collect();
-        let beside = if beside.is_empty() { String::new() } else { format!(" ({})", beside.join("; ")) };
-        Some(figure + &beside)
+        Some(match (interval.as_str(), rule) {
+            ("", None) => figure,
+            ("", Some(rule)) => format!("{figure} ({rule})"),
+            (interval, None) => format!("{figure} ({interval})"),
+            (interval, Some(rule)) => format!("{figure} ({interval}; {rule})"),
+        })
     }
 
     /// From the least to the most of crossings, each with the ends of what was measured there.

@@ -114,7 +114,7 @@ pub fn in_text(studies: &[StudyView]) -> String {
         for (name, sentence) in ["They said", "As published", "Fair", "So"].into_iter().zip(sentences) {
             let words = filled(view, sentence).replace('`', "");
             let lines = fmt::lines(words.split_whitespace(), " ", |line| line.chars().count() <= WIDTH);
-            let _ = writeln!(text, "  {name:<12}{}", lines.join(&format!("\n{:14}", "")));
+            let _ = writeln!(text, "  {name:<14}{}", lines.join(&format!("\n{:16}", "")));
         }
     }
     text + &prices::in_text(studies, true)

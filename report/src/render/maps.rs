@@ -14,7 +14,9 @@ use crate::page::view::StudyView;
 /// The maps of a study: a part of its section in the report; nothing if none was measured.
 pub fn section(view: &StudyView) -> String {
     let shown = || view.maps.iter().filter(|judged| judged.map.is_in_report);
-    let hosts: BTreeSet<&str> = shown().map(|judged| view.origin.name(judged.hosts[0].host)).collect();
+    // The sentences of a map of several hosts name them.
+    let of_one = shown().filter(|judged| judged.hosts.len() == 1);
+    let hosts: BTreeSet<&str> = of_one.map(|judged| view.origin.name(judged.hosts[0].host)).collect();
     let hosts = fmt::listed(&hosts.into_iter().map(cell).collect::<Vec<_>>());
     let measured = around("On ", hosts, ":\n\n");
     let each = |judged: &JudgedMap| {

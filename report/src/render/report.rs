@@ -108,10 +108,9 @@ const LONGEST_PART: usize = 60;
 
 /// The published figure in the unit of its authors, marked where it lies outside of the range over hosts; what is printed where there is none.
 fn published(view: &StudyView, claim: &JudgedClaim) -> String {
-    let settings = view.deciding_settings(&claim.id, Form::Published).concat();
-    let rows: Vec<&Row> = settings.into_iter().map(|(_, row)| row).collect();
-    let is_alike = |row: &&Row| figures::are_alike(&row.scale, &rows[0].scale);
-    let rows: Vec<&Row> = rows.iter().copied().filter(is_alike).collect();
+    let rows = view.deciding_settings(&claim.id, Form::Published).concat();
+    let is_alike = |row: &&Row| figures::are_alike(&row.scale, &rows[0].1.scale);
+    let rows: Vec<&Row> = rows.iter().map(|(_, row)| *row).filter(is_alike).collect();
     match rows.first().and_then(|row| figures::published(row)) {
         Some(figure) if figures::is_outside(&rows) => format!("{}, *outside*", text(&figure)),
         Some(figure) => text(&figure),
