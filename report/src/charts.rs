@@ -1,11 +1,10 @@
-//! Charts as SVG: pure functions of what was judged and sampled, the same bytes every time.
+//! Charts as SVG: pure functions of what was judged, the same bytes every time.
 
 pub mod canvas;
 mod claims;
 mod map;
 mod plot;
 mod rule;
-mod samples;
 pub mod scale;
 
 use std::collections::BTreeMap;
@@ -14,7 +13,7 @@ use crate::fmt::anchor;
 use crate::judge::maps::JudgedMap;
 use crate::page::view::StudyView;
 
-/// Every chart by file name: what the answers quote, the rule, and of each study its claims, its maps, and each `[[chart]]` of which anything was run.
+/// Every chart by file name: what the answers quote, the rule, and the claims and maps of each study.
 pub fn all(studies: &[StudyView]) -> BTreeMap<String, String> {
     let quoted = |view: &StudyView, id: &str| view.page.answer.as_ref().is_some_and(|answer| answer.quotes(id));
     let mut charts = BTreeMap::from([("claims.svg".to_owned(), claims::draw(studies, quoted))]);
@@ -23,9 +22,6 @@ pub fn all(studies: &[StudyView]) -> BTreeMap<String, String> {
         charts.insert(claims_of(view), claims::draw(std::slice::from_ref(view), |_, _| true));
         for map in &view.maps {
             charts.insert(map_file(view, map), map::draw(map, view.origin.name(map.hosts[0].host)));
-        }
-        for chart in view.page.chart.iter().filter(|chart| view.can_draw(chart)) {
-            charts.insert(chart.file_name(&view.judged.study), samples::draw(view, chart));
         }
     }
     charts

@@ -21,7 +21,9 @@ pub mod files;
 pub mod fmt;
 pub mod folder;
 pub mod judge;
-// The kit's files, as `output` below: the report is built without the kit.
+// The kit's files: the report is built without the kit.
+#[path = "../../study_kit/src/layout.rs"]
+pub mod layout;
 #[path = "../../study_kit/src/line.rs"]
 mod line;
 #[path = "../../study_kit/src/output.rs"]

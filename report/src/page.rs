@@ -5,7 +5,7 @@ use serde::Deserialize;
 use self::sentence::Sentence;
 use crate::error::Error;
 use crate::files::{Schema, TomlFile};
-use crate::fmt::anchor;
+use crate::layout::{Column, Table};
 
 pub(crate) mod sentence;
 pub mod view;
@@ -31,8 +31,6 @@ pub struct Page {
     pub advice: Vec<Sentence>,
     #[serde(default)]
     pub table: Vec<Table>,
-    #[serde(default)]
-    pub chart: Vec<Chart>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -72,87 +70,6 @@ impl Answer {
     }
 }
 
-/// A table: rows are scenarios (and arms), columns are arms or metrics, or fixed texts such as the original's figures.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Table {
-    pub id: String,
-    pub title: String,
-    pub note: Option<String>,
-    /// Whether the study prints it without arguments; the report shows every table.
-    #[serde(default)]
-    pub overview: bool,
-    pub row_header: String,
-    pub row: Vec<TableRow>,
-    pub column: Vec<Column>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TableRow {
-    pub label: String,
-    pub scenario: String,
-    pub arm: Option<String>,
-    /// The dividend of its cells in columns whose dividend is `row`.
-    pub dividend: Option<String>,
-    pub metric: Option<String>,
-    pub digits: Option<usize>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Column {
-    pub header: String,
-    pub arm: Option<String>,
-    pub metric: Option<String>,
-    pub minus: Option<String>,
-    pub per: Option<String>,
-    /// An arm whose value of the same block is divided by the cell's: a speed-up, or an efficiency. `row`: the one that the row names.
-    pub dividend: Option<String>,
-    pub factor: Option<f64>,
-    pub digits: Option<usize>,
-    pub values: Option<Vec<String>>,
-}
-
-impl Column {
-    /// The column with what it leaves to `row`. What both may say, the column decides.
-    #[must_use]
-    pub fn in_row(&self, row: &TableRow) -> Column {
-        let mut column = self.clone();
-        column.arm = column.arm.or_else(|| row.arm.clone());
-        column.metric = column.metric.or_else(|| row.metric.clone());
-        column.digits = column.digits.or(row.digits);
-        if column.dividend.as_deref() == Some("row") {
-            column.dividend.clone_from(&row.dividend);
-        }
-        column
-    }
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Chart {
-    /// Name of the file, with the study's name in front.
-    pub id: String,
-    pub title: String,
-    pub kind: ChartKind,
-    /// Scenarios it shows; a strip shows one.
-    pub scenarios: Vec<String>,
-    pub arms: Vec<String>,
-    pub metric: String,
-    /// Metric on the other axis of `lines`.
-    pub x: Option<String>,
-    #[serde(default)]
-    pub log: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ChartKind {
-    Lines,
-    Strip,
-}
-
 impl Page {
     pub fn sentences(&self) -> impl Iterator<Item = &Sentence> {
         let answer = self.answer.iter().flat_map(|it| [&it.said, &it.setup, &it.equal, &it.so, &it.why, &it.unless]);
@@ -160,11 +77,11 @@ impl Page {
     }
 
     /// The metrics that its tables divide by one another, as `(metric, per)`.
-    pub fn quotients(&self) -> impl Iterator<Item = (String, String)> {
+    pub fn quotients(&self) -> impl Iterator<Item = (&str, &str)> {
         let cells = self.table.iter().flat_map(|table| {
-            table.column.iter().flat_map(move |column| table.row.iter().map(move |row| column.in_row(row)))
+            table.column.iter().flat_map(move |column| table.row.iter().filter_map(move |row| column.in_row(row)))
         });
-        cells.filter_map(|cell| cell.metric.zip(cell.per))
+        cells.filter_map(|cell| Some((cell.metric, cell.per?)))
     }
 
     /// Reads page.toml; an error names `name` and the line of what is unknown, missing or inconsistent.
@@ -174,44 +91,26 @@ impl Page {
         for (table, column) in
             page.table.iter().flat_map(|table| table.column.iter().map(move |column| (table, column)))
         {
-            if let Some(what) = table.fault(column) {
+            if let Some(what) = fault(table, column) {
                 let (at, id) = (format!("\"{}\"", column.header), &table.id);
                 return Err(file.error_at(&at, format!("column {at} of table {id} {what}")));
             }
-        }
-        for Chart { id, kind, scenarios, x, .. } in &page.chart {
-            let fault = match kind {
-                ChartKind::Lines if x.is_none() => "of kind lines needs x, a metric",
-                ChartKind::Strip if scenarios.len() != 1 => "of kind strip shows one scenario",
-                ChartKind::Lines | ChartKind::Strip => continue,
-            };
-            return Err(file.error_at(&format!("\"{id}\""), format!("chart \"{id}\" {fault}")));
         }
         Ok(page)
     }
 }
 
-impl Table {
-    /// What a cell of the column lacks, in words.
-    fn fault(&self, column: &Column) -> Option<String> {
-        if let Some(values) = &column.values {
-            let what = || format!("has {} values for {} rows", values.len(), self.row.len());
-            return (values.len() != self.row.len()).then(what);
+/// What a cell of the column lacks, in words.
+fn fault(table: &Table, column: &Column) -> Option<String> {
+    if let Some(values) = &column.values {
+        let what = || format!("has {} values for {} rows", values.len(), table.row.len());
+        return (values.len() != table.row.len()).then(what);
+    }
+    table.row.iter().find_map(|row| match column.in_row(row) {
+        None => Some(format!("needs an arm and a metric in the row {}", row.label)),
+        Some(cell) if column.dividend.is_some() && cell.dividend.is_none() => {
+            Some(format!("divides what the row names, and {} names no dividend", row.label))
         }
-        self.row.iter().find_map(|row| {
-            let cell = column.in_row(row);
-            if column.dividend.is_some() && cell.dividend.is_none() {
-                return Some(format!("divides what the row names, and {} names no dividend", row.label));
-            }
-            let is_whole = cell.metric.is_some() && cell.arm.is_some();
-            (!is_whole).then(|| format!("needs an arm and a metric in the row {}", row.label))
-        })
-    }
-}
-
-impl Chart {
-    /// File name of the chart: the study's name and its own, of letters, digits, dashes and underscores.
-    pub fn file_name(&self, study: &str) -> String {
-        format!("{}.svg", anchor(study, &self.id))
-    }
+        Some(_) => None,
+    })
 }

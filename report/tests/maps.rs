@@ -15,6 +15,7 @@ use support::{
     render, rendered, report, temporary, usual, write,
 };
 
+mod painted;
 mod support;
 
 const PRICE: &str = r#"
@@ -196,6 +197,7 @@ fn a_chart_is_cut_and_names_its_lines_as_the_map_says() {
     let results = temporary();
     toy(&[CLAIMS, PRICE, &own]).seal(results.path(), FIRST, |run| costs(run, 1.0));
     let (page, [chart]) = rendered(results.path(), ["toy-map-duration.svg"]);
+    painted::check("a map", &chart);
     let svg = roxmltree::Document::parse(&chart).unwrap();
     let discs = svg.descendants().filter(|node| node.attribute("r") == Some("5.5"));
     let calls: Vec<f64> = discs.map(|node| node.attribute("cx").unwrap().parse().unwrap()).collect();

@@ -122,7 +122,7 @@ fn rendering_twice_gives_the_same_bytes() {
     render(temp.path(), again.path(), &[]).success();
     let effects = read(once.path(), "charts/toy-claims.svg");
     assert!(effects.contains("class=\"published\""), "the published figure is a mark");
-    for file in ["REPORT.md", "charts/claims.svg", "charts/toy-arms.svg"] {
+    for file in ["REPORT.md", "charts/claims.svg", "charts/toy-claims.svg"] {
         assert_eq!(read(once.path(), file), read(again.path(), file), "{file}");
     }
     let text = read(once.path(), "REPORT.md");

@@ -8,6 +8,7 @@ use report::folder::plan_file::PlannedRun;
 use report::judge::prediction::{agrees, effect};
 use support::{CASES, CLAIMS, FIRST, Outcome, SECOND, Toy, cases, read, render, temporary, usual, write};
 
+mod painted;
 mod support;
 
 const PRICE: &str = r#"
@@ -121,6 +122,7 @@ fn each_host_predicts_by_its_own_price() {
     assert!(evidence.contains("250 wake-ups (one per thousand rows)"), "{evidence}");
 
     let chart = fs::read_to_string(out.path().join("charts/rule.svg")).unwrap();
+    painted::check("the rule", &chart);
     // A dot per host and effect that is more, and the one beside the name of the line.
     assert_eq!(chart.matches("class=\"estimate\"").count(), 5, "{chart}");
     assert!(chart.contains("A line per price on Other") && chart.contains("wake, async: 100 µs"), "{chart}");

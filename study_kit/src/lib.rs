@@ -2,6 +2,7 @@
 
 pub mod case;
 pub mod data;
+pub mod layout;
 mod line;
 mod metrics;
 mod original;

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::case::Profile;
-use crate::page::{self, Table};
+use crate::page;
 use crate::record::Record;
 use crate::study::Study;
 use anyhow::{Context, Result, bail};
@@ -14,7 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// Runs the verb `run` of this program once for each case that the tables show and that quick lists, and fills them.
 pub fn tables<S: Study>() -> Result<String> {
     let tables = page::tables(S::PAGE)?;
-    let shown: BTreeSet<(&str, &str)> = tables.iter().flat_map(Table::cases).collect();
+    let shown: BTreeSet<(&str, &str)> = tables.iter().flat_map(page::cases).collect();
     // With the build that this program is.
     let scenarios = S::SCENARIOS.iter().filter(|scenario| scenario.build == "release");
     let listed = scenarios.flat_map(|scenario| scenario.arms_in(Profile::Quick).map(move |(arm, _)| (scenario, arm)));
@@ -30,7 +30,7 @@ pub fn tables<S: Study>() -> Result<String> {
     }
     bar.finish_and_clear();
     let value = |scenario: &str, arm: &str, metric: &str| samples.get(&(scenario, arm))?.get(metric).copied();
-    let tables: String = tables.iter().map(|table| table.render(&value)).collect();
+    let tables: String = tables.iter().map(|table| page::render(table, &value)).collect();
     Ok(format!("{tables}One run each: no verdicts. `make report-{}` measures in blocks and judges.\n", S::NAME))
 }
 

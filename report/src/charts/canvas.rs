@@ -12,7 +12,7 @@ pub const TEXT: f64 = 13.0;
 pub const SMALL: f64 = 12.0;
 const HEADING: f64 = 16.0;
 
-/// A color on a light page, and on a dark one. Of the arms they are those of Okabe and Ito.
+/// A color on a light page, and on a dark one. Those of lines follow Okabe and Ito.
 pub type Color = (&'static str, &'static str);
 
 pub const INK: Color = ("#1f2328", "#e6edf3");
@@ -28,38 +28,23 @@ pub const CLAIMED: Color = ("#e6dcf5", "#2d2440");
 /// What stands for a published figure.
 pub const PUBLISHED: Color = ("#8250df", "#b083f0");
 const CARD: Color = ("#ffffff", "#0d1117");
-const ASYNC: Color = YES;
-const SYNC: Color = ("#d55e00", "#f0883e");
-const BEST: Color = ("#008a64", "#3fb950");
-const OTHER: Color = ("#9a4f80", "#e08fc0");
-const CONTROL: Color = ("#6e7781", "#8b949e");
+pub const BLUE: Color = YES;
+pub const ORANGE: Color = ("#d55e00", "#f0883e");
+pub const GREEN: Color = ("#008a64", "#3fb950");
+pub const PURPLE: Color = ("#9a4f80", "#e08fc0");
+pub const GREY: Color = ("#6e7781", "#8b949e");
 const GOLD: Color = ("#8f6a00", "#d4a72c");
 const CRIMSON: Color = ("#b3003c", "#ff7b8f");
 const ALL: [Color; 14] =
-    [CARD, INK, MUTED, GRID, PUBLISHED, YES, NO, CLAIMED, SYNC, BEST, OTHER, CONTROL, GOLD, CRIMSON];
+    [CARD, INK, MUTED, GRID, PUBLISHED, YES, NO, CLAIMED, ORANGE, GREEN, PURPLE, GREY, GOLD, CRIMSON];
 
 /// Colors of the lines of a map, by their order: arms of one kind stand side by side there.
-pub const LINES: [Color; 8] = [CONTROL, OTHER, ASYNC, SYNC, BEST, GOLD, CRIMSON, INK];
+pub const LINES: [Color; 8] = [GREY, PURPLE, BLUE, ORANGE, GREEN, GOLD, CRIMSON, INK];
 
 /// The style sheet of a dark page. Every shape has its color as an attribute, for whoever knows no style sheets.
 fn dark() -> String {
     let rule = |(light, dark)| format!(r#"[fill="{light}"]{{fill:{dark}}}[stroke="{light}"]{{stroke:{dark}}}"#);
     format!("@media(prefers-color-scheme:dark){{{}}}", ALL.map(rule).concat())
-}
-
-/// Which arms have a color, by how their names begin: async blue, sync orange, the best green. All others are controls, which are grey, and
-/// so are the first ones here, which begin like async or sync.
-const ARMS: [(Color, &[&str]); 5] = [
-    (CONTROL, &["sync_pipelined", "sync_unshared", "async_multi_thread", "async_batched"]),
-    (BEST, &["best", "wal", "rayon", "shared", "vector"]),
-    (ASYNC, &["spawn_tasks", "async", "tokio", "stock"]),
-    (SYNC, &["spawn_threads", "sync", "direct", "thread", "sys_thread", "static_split"]),
-    (OTHER, &["spawn_blocking", "pool", "pyarrow"]),
-];
-
-pub fn color(arm: &str) -> Color {
-    let begins = |(_, names): &(Color, &[&str])| names.iter().any(|begin| arm.starts_with(begin));
-    ARMS.into_iter().find(begins).map_or(CONTROL, |(color, _)| color)
 }
 
 /// Where a text stands relative to its point, if it does not start there.
@@ -144,17 +129,12 @@ impl Canvas {
         self.add(&format!(r#"<rect fill="{fill}" height="{height}" width="{width}" x="{x}" y="{y}"/>"#));
     }
 
-    /// A sample: a small half-transparent mark, so that points on one spot show as darker.
-    pub fn sample(&mut self, at: (f64, f64), mark: Mark, (fill, _): Color) {
-        self.shape(at, 3.6, mark, "sample", &format!(r#"fill="{fill}" fill-opacity="0.55""#), "");
-    }
-
-    /// An estimate or a median: a larger, opaque mark, whose edge in the color of the card tells it apart from others that it overlaps.
+    /// An estimate: a mark whose edge in the color of the card tells it apart from others that it overlaps.
     pub fn estimate(&mut self, at: (f64, f64), mark: Mark, fill: Color) {
         if mark == Mark::Ring {
             return self.outline(at, 5.0, mark, "estimate", fill);
         }
-        let (fill, edge) = (format!(r#"fill="{}" fill-opacity="1""#, fill.0), format!(r#" stroke="{}""#, CARD.0));
+        let (fill, edge) = (format!(r#"fill="{}""#, fill.0), format!(r#" stroke="{}""#, CARD.0));
         self.shape(at, 5.5, mark, "estimate", &fill, &edge);
     }
 

@@ -79,7 +79,7 @@ pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> 
     let rows = lines.iter().flat_map(|line| &line.forms).flat_map(|found| &found.rows);
     let points = rows.filter_map(|row| Some(row.estimate?.point));
     let ends = points.chain(published).chain([1.0]).filter(|end| end.is_finite() && *end > 0.0);
-    let axis = Shown { words: String::new(), unit: "", log: true, values: ends.collect() }.axis(LEFT, RIGHT);
+    let axis = Shown { words: String::new(), unit: "", values: ends.collect() }.axis(LEFT, RIGHT);
     let of_studies = || lines.chunk_by(|a, b| a.view.judged.study == b.view.judged.study);
     let bottom = top + lines.iter().map(Line::height).sum::<f64>() + GROUP * of_studies().count() as f64;
     // Labels at both ends, because the chart is tall.
@@ -119,17 +119,17 @@ pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> 
 fn found<'a>(view: &'a StudyView, claim: &JudgedClaim, form: Form) -> Option<Found<'a>> {
     let has_point = |row: &Row| row.estimate.is_some_and(|of| of.point.is_finite() && of.point > 0.0);
     let is_drawn = |row: &&Row| matches!(row.scale, Scale::Ratio { .. }) && has_point(row);
-    let settings = view.deciding_settings(&claim.id, form).into_iter();
-    let settings = settings.map(|rows| rows.into_iter().map(|(_, row)| row).filter(is_drawn).collect());
-    let mut settings: Vec<Vec<&Row>> = settings.filter(|rows: &Vec<&Row>| !rows.is_empty()).collect();
+    let mut settings = view.deciding_rows(&claim.id, form);
+    for rows in &mut settings {
+        rows.retain(is_drawn);
+    }
+    settings.retain(|rows| !rows.is_empty());
     let decides = claim.form(form).as_ref().ok()?.deciding_row();
     settings.sort_by_key(|rows| !decides.is_some_and(|row| rows[0].is_same(row)));
     let unit = settings.first()?[0].scale.clone();
     settings.retain(|rows| figures::are_alike(&rows[0].scale, &unit));
-    let (settings, rows) = (settings.len(), settings.concat());
-    let of_several = if settings > 1 { format!(", {settings} settings") } else { String::new() };
-    let said = format!("{} {}{of_several}", form.in_words(), figures::range(&rows)?);
-    Some(Found { said: wrap(&said, SMALL, WIDTH - PADDING - RIGHT - 14.0), rows })
+    let said = format!("{} {}", form.in_words(), figures::ranges(&settings)?);
+    Some(Found { said: wrap(&said, SMALL, WIDTH - PADDING - RIGHT - 14.0), rows: settings.concat() })
 }
 
 fn legend(canvas: &mut Canvas, y: f64) -> f64 {

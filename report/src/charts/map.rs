@@ -23,8 +23,8 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
     let published = map.published.iter().filter(|setting| setting.x > 0.0);
     let unit = if let Of::Value { unit, .. } = &map.lines[0].quantity.of { unit } else { "" };
     let xs = drawn().map(|point| point.0).chain(published.clone().map(|setting| setting.x)).collect();
-    let x = Shown { words: map.x.label.clone(), unit: unit_of(&map.place.metric), log: true, values: xs };
-    let y = Shown { words: map.y.label.clone(), unit, log: true, values: drawn().map(|point| point.1).collect() };
+    let x = Shown { words: map.x.label.clone(), unit: unit_of(&map.place.metric), values: xs };
+    let y = Shown { words: map.y.label.clone(), unit, values: drawn().map(|point| point.1).collect() };
     let is_ruled = (0..names.len()).any(|line| !by_rule(line).is_empty());
     let rule = if is_ruled { " Dashed: predicted from the price of a handoff." } else { "" };
     let dotted = if map.published.is_empty() { "" } else { " Dotted: the published settings." };

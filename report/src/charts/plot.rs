@@ -4,30 +4,24 @@ use super::canvas::{
     Canvas, Color, END, GRID, MIDDLE, MUTED, PADDING, SMALL, Style, TEXT, WIDTH, heading, mark, shorten, width_of,
 };
 use super::scale::Axis;
-use crate::fmt;
 
 /// Height of the frame in pixels, at least, and the vertical distance that keeps two names apart.
 const HEIGHT: f64 = 360.0;
 pub const LABEL: f64 = 17.0;
 
-/// What an axis shows: in words, in which unit its values are stored, whether it is logarithmic, and what it must hold.
+/// What an axis shows: in words, in which unit its values are stored, and what it must hold.
 #[derive(Debug, Clone)]
 pub struct Shown<'a> {
     pub words: String,
     pub unit: &'a str,
-    pub log: bool,
     pub values: Vec<f64>,
 }
 
 impl Shown<'_> {
-    pub fn metric(metric: &str, log: bool, values: Vec<f64>) -> Shown<'static> {
-        Shown { words: fmt::metric_in_words(metric), unit: fmt::unit_of(metric), log, values }
-    }
-
     pub fn axis(&self, from: f64, to: f64) -> Axis {
         let fold = |first, of: fn(f64, f64) -> f64| self.values.iter().copied().fold(first, of);
         let (least, most) = (fold(f64::INFINITY, f64::min), fold(0.0, f64::max));
-        if self.log { Axis::log(least, most, from, to) } else { Axis::from_zero(most, from, to) }
+        Axis::new(least, most, from, to)
     }
 
     /// The title of its axis with the printed unit: "work time (ms)".
@@ -40,7 +34,7 @@ impl Shown<'_> {
     }
 
     /// Draws the upright grid lines of its axis between two rows of pixels, their labels, and the title below them.
-    pub fn upright_grid(&self, canvas: &mut Canvas, axis: &Axis, (top, bottom): (f64, f64)) {
+    fn upright_grid(&self, canvas: &mut Canvas, axis: &Axis, (top, bottom): (f64, f64)) {
         let (ticks, symbol) = axis.labelled(self.unit);
         for (tick, label) in ticks {
             let x = axis.at(tick);
@@ -52,7 +46,7 @@ impl Shown<'_> {
     }
 }
 
-pub fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>, size: f64) -> f64 {
+fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>, size: f64) -> f64 {
     texts.into_iter().map(|text| width_of(text.as_ref(), size)).fold(0.0, f64::max)
 }
 

@@ -1,6 +1,6 @@
 //! The rule: overhead against the work between two handoffs, a line per price, the measured effects as marks.
 
-use super::canvas::{color, dash, mark};
+use super::canvas::{BLUE, Color, GREEN, GREY, ORANGE, PURPLE, dash, mark};
 use super::plot::{LABEL, Plot, Shown};
 use crate::claims::handoffs::{PriceOf, Shape};
 use crate::fmt;
@@ -9,7 +9,7 @@ use crate::page::view::{Predicted, StudyView, predicted, price_host};
 /// From the least to the most work between two handoffs, in seconds, and overhead, in percent of it.
 const WORK: [f64; 2] = [1e-7, 1e-1];
 const OVERHEAD: [f64; 2] = [1e-1, 1e4];
-const COLORS: [&str; 5] = ["async", "sync", "best", "pool", ""];
+const COLORS: [Color; 5] = [BLUE, ORANGE, GREEN, PURPLE, GREY];
 
 /// Draws the chart; nothing without a prediction of work that handoffs add to.
 pub fn draw(studies: &[StudyView]) -> Option<String> {
@@ -36,12 +36,12 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
     };
     let names: Vec<String> = prices.iter().map(name).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let shown = |words: &str, unit, ends: [f64; 2]| Shown { words: words.into(), unit, log: true, values: ends.into() };
+    let shown = |words: &str, unit, ends: [f64; 2]| Shown { words: words.into(), unit, values: ends.into() };
     let (x, y) = (shown("work between two handoffs", "s", WORK), shown("overhead", "percent", OVERHEAD));
     let title = "What handoffs add to work, by the rule and as measured";
     let mut plot = Plot::new(title, note, (&names, 50.0), &x, &y);
     for (position, (price, name)) in prices.iter().zip(&names).enumerate() {
-        let (color, dash) = (color(COLORS[position % COLORS.len()]), dash(position));
+        let (color, dash) = (COLORS[position % COLORS.len()], dash(position));
         // The overhead of so much work, and the work of so much overhead.
         let of = |x: f64| price.price_s / x * 100.0;
         let (from, to) = (WORK[0].max(of(OVERHEAD[1])), WORK[1].min(of(OVERHEAD[0])));

@@ -33,8 +33,4 @@ impl Dataset {
         // A tuple of references cannot look up a tuple of strings.
         self.samples.get(&(scenario.to_owned(), arm.to_owned())).map_or(&[], Vec::as_slice)
     }
-
-    pub fn failed(&self, scenario: &str, arm: &str) -> usize {
-        self.samples(scenario, arm).iter().filter(|sample| sample.error.is_some()).count()
-    }
 }

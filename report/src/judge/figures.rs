@@ -1,5 +1,7 @@
 //! A judged row as text, shared by the report, the README's table, the charts and `report verdicts`.
 
+use std::collections::BTreeSet;
+
 use crate::claims::Unit;
 use crate::claims::rules::{Band, Over};
 use crate::fmt;
@@ -111,7 +113,29 @@ pub fn range(rows: &[&Row]) -> Option<String> {
     range_of(&rows.first()?.scale, &points.collect::<Vec<_>>())
 }
 
-/// The same of points.
+/// More settings than this stand one by one in the evidence only, as longer words for a part do.
+const MOST_SETTINGS: usize = 4;
+const LONGEST_PART: usize = 60;
+
+/// The ranges over hosts of several settings: of each part where the parts have names, else of all together; `None` without any.
+pub fn ranges(settings: &[Vec<&Row>]) -> Option<String> {
+    let name = |rows: &Vec<&Row>| rows[0].part_in_words(LONGEST_PART).to_owned();
+    let named = |rows: &Vec<&Row>| Some(format!("{}: {}", name(rows), range(rows)?));
+    let distinct: BTreeSet<String> = settings.iter().map(name).collect();
+    let are_named = distinct.len() == settings.len() && !distinct.contains("") && settings.len() <= MOST_SETTINGS;
+    let all = settings.concat();
+    match settings {
+        [] => None,
+        [rows] => range(rows),
+        _ if are_named => Some(settings.iter().filter_map(named).collect::<Vec<_>>().join("; ")),
+        _ if all.iter().all(|row| are_alike(&row.scale, &all[0].scale)) => {
+            Some(format!("{}, {} settings", range(&all)?, settings.len()))
+        }
+        _ => Some(format!("{} settings", settings.len())),
+    }
+}
+
+/// From the least to the most of `points` of a quantity; `None` without any.
 pub fn range_of(scale: &Scale, points: &[f64]) -> Option<String> {
     let (lo, hi) = (points.iter().copied().reduce(f64::min)?, points.iter().copied().reduce(f64::max)?);
     let printer = Printer::new(scale, points, None);

@@ -12,7 +12,7 @@ use crate::judge::maps::JudgedMap;
 use crate::judge::prediction::{Observed, agrees};
 use crate::judge::prices::JudgedPrice;
 use crate::judge::rounds::{CALIBRATES, Origin};
-use crate::page::{Chart, ChartKind, Page};
+use crate::page::Page;
 
 /// A study with everything that is printed about it.
 #[derive(Debug, Default, Clone)]
@@ -24,7 +24,7 @@ pub struct StudyView {
     pub maps: Vec<JudgedMap>,
     pub observed: Vec<Observed>,
     pub page: Page,
-    /// The samples of the newest round, behind tables and charts.
+    /// The samples of the newest round, behind tables.
     pub data: Dataset,
     pub machine: Machine,
     pub calibration: Vec<Calibrated>,
@@ -120,6 +120,12 @@ impl StudyView {
         settings
     }
 
+    /// The same without their hosts.
+    pub fn deciding_rows<'a>(&'a self, id: &str, form: Form) -> Vec<Vec<&'a Row>> {
+        let settings = self.deciding_settings(id, form).into_iter();
+        settings.map(|rows| rows.into_iter().map(|(_, row)| row).collect()).collect()
+    }
+
     /// The causes that were tested of it, by their short names, each with what the hosts say on which there is an effect.
     pub fn causes<'a>(&'a self, id: &str, form: Form) -> Vec<(&'a str, Over)> {
         let found = self.found(id, form);
@@ -176,19 +182,6 @@ impl StudyView {
         mirrors.map(|mirror| mirror.at.0.clone()).collect()
     }
 
-    /// Whether enough of what a chart shows was run: of lines two scenarios of each arm, of a strip more than one run of some arm.
-    pub fn can_draw(&self, chart: &Chart) -> bool {
-        let runs = |scenario: &String, arm: &String| self.data.samples(scenario, arm).len();
-        let points = |arm| chart.scenarios.iter().filter(|scenario| runs(scenario, arm) > 0).count();
-        match chart.kind {
-            ChartKind::Lines => {
-                let mut counts = chart.arms.iter().map(points).filter(|count| *count > 0).peekable();
-                counts.peek().is_some() && counts.all(|count| count > 1)
-            }
-            ChartKind::Strip => chart.arms.iter().any(|arm| runs(&chart.scenarios[0], arm) > 1),
-        }
-    }
-
     /// Values of a metric of a case by block, in the metric's own unit; `None` for a failed run. A run that lacks the metric is left out.
     pub fn by_block(&self, scenario: &str, arm: &str, metric: &str) -> BTreeMap<u64, Option<f64>> {
         let of_sample = |sample: &Sample| match &sample.error {
@@ -196,14 +189,5 @@ impl StudyView {
             None => Some((sample.block, Some(sample.metrics.get(metric).copied()?))),
         };
         self.data.samples(scenario, arm).iter().filter_map(of_sample).collect()
-    }
-
-    /// Samples of a case as points; without a metric for x, x is 0.
-    pub fn points(&self, scenario: &str, arm: &str, x: Option<&str>, y: &str) -> Vec<(f64, f64)> {
-        let point = |sample: &Sample| {
-            let value = |metric: &str| sample.metrics.get(metric).copied();
-            Some((x.map_or(Some(0.0), value)?, value(y)?)).filter(|(x, y)| x.is_finite() && y.is_finite())
-        };
-        self.data.samples(scenario, arm).iter().filter_map(point).collect()
     }
 }

@@ -15,7 +15,7 @@ use crate::page::{Answer, Document};
 
 const WIDTH: usize = 86;
 
-pub const CLAIMS: &str = "![Claims about ratios, a mark per host]";
+pub const CLAIMS: &str = "![Claims about ratios, a mark per host and setting]";
 
 /// The first block of the README: what the difference was where it was not async, a row per study, and where they were measured.
 pub fn block(studies: &[StudyView]) -> String {

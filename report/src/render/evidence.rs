@@ -1,4 +1,4 @@
-//! The evidence of a study: its tables and charts, and each claim with both sides, the authors' code and what was tested for a cause.
+//! The evidence of a study: its tables, and each claim with both sides, the authors' code and what was tested for a cause.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
@@ -6,14 +6,13 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 use strum::VariantArray as _;
 
 use super::markdown::{
-    Table, around, breakable, bullets, cell, code, headed, heading, image, link, original, prose, round, some, text,
+    Table, around, breakable, bullets, cell, code, headed, heading, link, original, prose, round, some, text,
 };
 use super::{GENERATED, maps, prices, rule, table};
 use crate::claims::{Form, Further};
 use crate::fmt::{self, anchor};
 use crate::judge::figures::{self, NOTHING, or_nothing};
 use crate::judge::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale, Verdict};
-use crate::page::Chart;
 use crate::page::view::StudyView;
 
 pub fn page(view: &StudyView) -> String {
@@ -34,10 +33,7 @@ pub fn page(view: &StudyView) -> String {
     out.extend(view.judged.claims.iter().map(|claim| self::claim(view, claim)));
     out.extend([prices::by_host(view), rule::by_scenario(view), maps::by_host(view)]);
     out.push_str(&headed("## Tables", page.table.iter().map(|of| table::render(view, of)).collect::<String>()));
-    let path = |chart: &Chart| format!("../../charts/{}", chart.file_name(name));
-    let drawn = page.chart.iter().filter(|chart| view.can_draw(chart));
-    let charts: String = drawn.map(|chart| image(&chart.title, &path(chart)) + "\n\n").collect();
-    out + &headed("## Charts", charts)
+    out
 }
 
 fn claim(view: &StudyView, claim: &JudgedClaim) -> String {

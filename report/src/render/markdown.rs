@@ -1,8 +1,8 @@
 //! The little Markdown that the report needs: escaped text, tables, which a terminal shows, too, sections, and what several pages print.
 
 use crate::fmt::anchor;
-use crate::judge::figures::{self, NOTHING, or_nothing};
-use crate::judge::judged::{JudgedClaim, Row};
+use crate::judge::figures::{NOTHING, or_nothing};
+use crate::judge::judged::JudgedClaim;
 
 /// Where the evidence lies, from the root of the repository, where README.md and REPORT.md are.
 pub const EVIDENCE: &str = "docs/evidence/";
@@ -142,11 +142,6 @@ pub fn original(claim: &JudgedClaim) -> String {
 /// A round of which there is a figure, as a link from the evidence.
 pub fn round(folder: &str) -> String {
     format!("[{}](../../results/{folder})", folder.rsplit('/').next().unwrap_or_default())
-}
-
-pub fn range_in_words(rows: &[(usize, &Row)]) -> String {
-    let rows: Vec<&Row> = rows.iter().map(|(_, row)| *row).collect();
-    figures::range(&rows).unwrap_or_else(|| NOTHING.to_owned())
 }
 
 #[cfg(test)]

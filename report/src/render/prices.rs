@@ -66,7 +66,7 @@ fn table(
 
 /// The prices of a study by host: a section of its evidence; nothing if none was measured.
 pub fn by_host(view: &StudyView) -> String {
-    let mut table = Table::new("Price | A handoff | Host | >Sync | >Async | >In place | >Blocks | Round");
+    let mut table = Table::new("Id | Price of | Host | >Sync | >Async | >In place | >Blocks | Round");
     for price in &view.prices {
         let mut first = [code(&price.price.id), cell(&words(price))];
         for on in &price.hosts {

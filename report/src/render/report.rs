@@ -6,15 +6,14 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 use strum::VariantArray as _;
 
 use super::markdown::{
-    EVIDENCE, Table, around, bullets, cell, code, headed, heading, known, link, original, prose, range_in_words, some,
-    text,
+    EVIDENCE, Table, around, bullets, cell, code, headed, heading, known, link, original, prose, some, text,
 };
 use super::{GENERATED, answers, maps, prices, rule};
 use crate::charts;
 use crate::claims::Form;
 use crate::fmt::{self, anchor};
 use crate::judge::figures;
-use crate::judge::judged::{Judged, JudgedClaim, Row};
+use crate::judge::judged::{Judged, JudgedClaim};
 use crate::page::view::StudyView;
 
 const THREATS: [&str; 4] = [
@@ -67,8 +66,13 @@ fn study(view: &StudyView) -> String {
     if !view.judged.claims.is_empty() {
         let chart = format!("{}(charts/{})", answers::CLAIMS, charts::claims_of(view));
         let forms = around("", prose(page.forms.as_deref().unwrap_or_default()), " ");
-        let hosts = view.hosts().count();
-        let _ = write!(out, "### Claims\n\n{forms}Hosts in all: {hosts}.\n\n{}\n{chart}\n\n", claims(view));
+        let full = view.origin.rounds.iter().filter(|source| source.folder.ends_with("-full"));
+        let full = match full.map(|source| source.host).collect::<BTreeSet<_>>().len() {
+            0 => "none".to_owned(),
+            hosts => hosts.to_string(),
+        };
+        let hosts = format!("Hosts in all: {}; with the large published sizes: {full}.", view.hosts().count());
+        let _ = write!(out, "### Claims\n\n{forms}{hosts}\n\n{}\n{chart}\n\n", claims(view));
     }
     out.push_str(&maps::section(view));
     out.push_str(&headed("### What to do", bullets(answers::advice(view))));
@@ -99,41 +103,19 @@ fn found(view: &StudyView, claim: &JudgedClaim, form: Form) -> String {
     if let Err(reason) = claim.form(form) {
         return format!("*{}*", cell(reason));
     }
-    around("", text(&ranges(view, &claim.id, form)), "<br>") + &figures::over_in_words(view.over(&claim.id, form))
+    let ranges = text(&figures::ranges(&view.deciding_rows(&claim.id, form)).unwrap_or_default());
+    around("", ranges, "<br>") + &figures::over_in_words(view.over(&claim.id, form))
 }
-
-/// More settings than this stand one by one in the evidence only, as longer words for a part do.
-const MOST_SETTINGS: usize = 4;
-const LONGEST_PART: usize = 60;
 
 /// The published figure in the unit of its authors, marked where it lies outside of the range over hosts; what is printed where there is none.
 fn published(view: &StudyView, claim: &JudgedClaim) -> String {
-    let rows = view.deciding_settings(&claim.id, Form::Published).concat();
-    let is_alike = |row: &&Row| figures::are_alike(&row.scale, &rows[0].1.scale);
-    let rows: Vec<&Row> = rows.iter().map(|(_, row)| *row).filter(is_alike).collect();
+    let mut rows = view.deciding_rows(&claim.id, Form::Published).concat();
+    let first = rows.first().copied();
+    rows.retain(|row| first.is_some_and(|first| figures::are_alike(&row.scale, &first.scale)));
     match rows.first().and_then(|row| figures::published(row)) {
         Some(figure) if figures::is_outside(&rows) => format!("{}, *outside*", text(&figure)),
         Some(figure) => text(&figure),
         None => original(claim).split(" (").next().unwrap_or_default().to_owned(),
-    }
-}
-
-/// The figures of the settings that decide over hosts: of each part where the parts have names, else of all together; empty without any.
-fn ranges(view: &StudyView, id: &str, form: Form) -> String {
-    let settings = view.deciding_settings(id, form);
-    let first = |rows: &[(usize, &Row)]| rows[0].1.part_in_words(LONGEST_PART).to_owned();
-    let parts: BTreeSet<String> = settings.iter().map(|rows| first(rows)).collect();
-    let are_parts = parts.len() == settings.len() && !parts.contains("") && settings.len() <= MOST_SETTINGS;
-    let rows = settings.concat();
-    let named = |rows: &Vec<(usize, &Row)>| format!("{}: {}", first(rows), range_in_words(rows));
-    match settings.as_slice() {
-        [] => String::new(),
-        [rows] => range_in_words(rows),
-        settings if are_parts => settings.iter().map(named).collect::<Vec<_>>().join("; "),
-        settings if rows.iter().all(|(_, row)| figures::are_alike(&row.scale, &rows[0].1.scale)) => {
-            format!("{}, {} settings", range_in_words(&rows), settings.len())
-        }
-        settings => format!("{} settings", settings.len()),
     }
 }
 

@@ -2,13 +2,13 @@
 
 use super::markdown::{Table, around, cell, prose};
 use crate::judge::figures::NOTHING;
+use crate::layout::{self, Cell, Column, Row};
 use crate::page::view::StudyView;
-use crate::page::{self, Column, TableRow};
 use crate::{fmt, stats};
 
 /// The table with its title and note, without the rows and columns of which nothing was measured more than once; empty without any.
-pub fn render(view: &StudyView, layout: &page::Table) -> String {
-    let entry = |row: &TableRow, column: &Column| entry(view, &row.scenario, &column.in_row(row));
+pub fn render(view: &StudyView, layout: &layout::Table) -> String {
+    let entry = |row: &Row, column: &Column| entry(view, column.in_row(row)?);
     let entries = |row| layout.column.iter().map(|column| entry(row, column)).collect::<Vec<_>>();
     let mut rows: Vec<(usize, Vec<Option<String>>)> = layout.row.iter().map(entries).enumerate().collect();
     rows.retain(|(_, entries)| entries.iter().any(Option::is_some));
@@ -36,21 +36,22 @@ pub fn render(view: &StudyView, layout: &page::Table) -> String {
     format!("**{}**\n\n{}\n{note}", prose(&layout.title), table.render())
 }
 
-/// A cell; `None` where there is nothing to print, or a single run, which says too little, or a printed text.
-fn entry(view: &StudyView, scenario: &str, column: &Column) -> Option<String> {
-    let arm = column.arm.as_deref().filter(|_| column.values.is_none())?;
-    let values = values(view, scenario, arm, column);
+/// The text of a cell; `None` where nothing was measured, or a single run, which says too little.
+fn entry(view: &StudyView, cell: Cell) -> Option<String> {
+    let values = values(view, cell);
     if values.len() < 2 {
         return None;
     }
     let median = stats::median(values)?;
     // A ratio of two arms and nothing else may be judged.
-    let value = match (&column.dividend, &column.metric, &column.minus, &column.per) {
-        (Some(dividend), Some(metric), None, None) => view.judged_ratio(scenario, [dividend, arm], metric),
+    let ratio = match cell {
+        Cell { dividend: Some(dividend), minus: None, per: None, .. } => {
+            view.judged_ratio(cell.scenario, [dividend, cell.arm], cell.metric)
+        }
         _ => None,
     };
-    let value = value.map_or(median, |ratio| ratio * column.factor.unwrap_or(1.0));
-    Some(match column.digits {
+    let value = ratio.map_or(median, |ratio| ratio * cell.factor);
+    Some(match cell.digits {
         // A failed run counts as infinitely bad.
         _ if !median.is_finite() => "failed".to_owned(),
         Some(digits) => fmt::decimals(value, digits),
@@ -59,12 +60,11 @@ fn entry(view: &StudyView, scenario: &str, column: &Column) -> Option<String> {
 }
 
 /// One value per block; infinite where a run that it needs has failed, which is as bad as it can be.
-fn values(view: &StudyView, scenario: &str, arm: &str, column: &Column) -> Vec<f64> {
-    let metric = column.metric.as_deref().unwrap_or_default();
+fn values(view: &StudyView, Cell { scenario, arm, metric, minus, per, dividend, factor, .. }: Cell) -> Vec<f64> {
     let by_block = |arm: &str, metric: &str| view.by_block(scenario, arm, metric);
-    let minus = column.minus.as_deref().map(|other| by_block(other, metric));
-    let per = column.per.as_deref().map(|other| by_block(arm, other));
-    let dividend = column.dividend.as_deref().map(|other| by_block(other, metric));
+    let minus = minus.map(|other| by_block(other, metric));
+    let per = per.map(|other| by_block(arm, other));
+    let dividend = dividend.map(|other| by_block(other, metric));
     let of_block = |(block, value): (u64, Option<f64>)| -> Option<f64> {
         let Some(mut out) = value else { return Some(f64::INFINITY) };
         if let Some(minus) = &minus {
@@ -78,6 +78,5 @@ fn values(view: &StudyView, scenario: &str, arm: &str, column: &Column) -> Vec<f
         }
         Some(out)
     };
-    let factor = column.factor.unwrap_or(1.0);
     by_block(arm, metric).into_iter().filter_map(of_block).map(|value| value * factor).collect()
 }

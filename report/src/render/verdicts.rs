@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use strum::VariantArray as _;
 
-use super::markdown::{around, range_in_words, some};
+use super::markdown::{around, some};
 use crate::claims::rules::Over;
 use crate::claims::{Form, Further};
 use crate::files::Schema;
@@ -96,8 +96,8 @@ pub fn in_words(view: &StudyView, id: &str) -> Option<String> {
         Some(format!("{} ({})", figure.unwrap_or_else(|| NOTHING.to_owned()), found.verdict))
     });
     let range = each(&|form| {
-        let settings = view.deciding_settings(id, form);
-        Some(format!("{} ({})", range_in_words(settings.first()?), figures::over_in_words(view.over(id, form))))
+        let range = figures::ranges(&view.deciding_rows(id, form))?;
+        Some(format!("{range} ({})", figures::over_in_words(view.over(id, form))))
     });
     let what = claim.forms().find_map(|(_, found)| found.deciding_row()).map(|row| figures::what(&row.scale));
     let row = claim.forms().find_map(|(_, found)| found.deciding_row().filter(|row| row.figure.is_some()));

@@ -63,7 +63,7 @@ blocks = { quick = 8 }
 /// The cases of [`CLAIMS`] and one that none of them names.
 pub const CASES: [(&str, &str); 5] = [("big", "a"), ("big", "b"), ("big", "b@aa"), ("big", "b@slow"), ("small", "a")];
 
-/// A page with all that a page may have: advice, a table, two charts.
+/// A page with all that a page may have: advice and a table.
 pub const PAGE: &str = r#"schema = 2
 title = "toy: a made-up study"
 advice = ["Do not."]
@@ -77,23 +77,6 @@ column = [
     { header = "a (s)", arm = "a", metric = "work_s" },
     { header = "theirs", values = ["1.5"] },
 ]
-
-[[chart]]
-id = "scaling"
-title = "Scaling"
-kind = "lines"
-scenarios = ["big"]
-arms = ["a"]
-metric = "work_s"
-x = "rows_count"
-
-[[chart]]
-id = "arms"
-title = "Arms"
-kind = "strip"
-scenarios = ["big"]
-arms = ["a"]
-metric = "work_s"
 "#;
 
 /// The program under test.
