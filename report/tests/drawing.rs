@@ -1,6 +1,6 @@
 //! What pictures are made of: axes with their ticks, wrapped text, and a card that stays well formed.
 
-use report::charts::canvas::{Canvas, Style};
+use report::charts::canvas::{Canvas, Style, wrap};
 use report::charts::scale::Axis;
 
 /// The labels of an axis in order, and the unit that they share.
@@ -46,4 +46,9 @@ fn odd_characters_leave_the_picture_well_formed() {
     canvas.text(10.0, 10.0, "a<b & \u{1}\"c\" > d", Style::PLAIN);
     let picture = canvas.finish(40.0, "<&>", "\u{0}");
     assert!(roxmltree::Document::parse(&picture).is_ok(), "{picture}");
+}
+
+#[test]
+fn a_line_ends_at_a_space_and_not_between_a_figure_and_its_unit() {
+    assert_eq!(wrap("from +26 to +28\u{a0}%", 12.0, 100.0), ["from +26 to", "+28\u{a0}%"]);
 }

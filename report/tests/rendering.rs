@@ -388,7 +388,7 @@ fn the_chart_of_claims_cuts_no_label_and_has_a_dot_per_host() {
         assert!(all.split_whitespace().collect::<Vec<_>>().join(" ").contains(&label), "{label}");
     }
     assert!(
-        all.contains("as published +12 %") && !all.contains("T5:"),
+        all.contains("as published +12\u{a0}%") && !all.contains("T5:"),
         "what the answers quote, with its range: {all}"
     );
 }

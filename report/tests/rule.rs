@@ -57,6 +57,18 @@ shape = "added"
 handoffs = { count = 1, why = "one" }
 price = "joy.trip"
 side = "sync"
+
+[[rule]]
+id = "ahead"
+text = "What goes on while the base is idle"
+ratio = "a / b"
+scenarios = ["big"]
+base = "b"
+shape = "overlap"
+beside = { share = "idle_ratio" }
+handoffs = { count = 1, why = "one" }
+price = "toy.wake"
+side = "async"
 "#;
 
 fn toy(cpu_model: &'static str) -> Toy {
@@ -99,7 +111,7 @@ fn each_host_predicts_by_its_own_price() {
     let row = page.lines().find(|line| line.contains("[250 wake-ups](docs/evidence/toy.md#the-rule) | 250 |")).unwrap();
     assert!(row.contains("| +2.5 to +50") && row.ends_with("| **1 of 2** |"), "{row}");
     assert!(
-        page.contains("predicts 1 of 4 effects") && page.contains("- No price yet: No such price (joy.trip)"),
+        page.contains("predicts 1 of 6 effects") && page.contains("- No price yet: No such price (joy.trip)"),
         "{page}"
     );
 
@@ -120,6 +132,9 @@ fn each_host_predicts_by_its_own_price() {
     let counted = evidence.lines().find(|line| line.contains("Memory as a counter |")).unwrap();
     assert!(counted.contains("| 80,1"), "{counted}");
     assert!(evidence.contains("250 wake-ups (one per thousand rows)"), "{evidence}");
+    // The longer part is three quarters of the base, which takes a second, and a wake-up adds to it.
+    let ahead = evidence.lines().find(|line| line.contains("the base is idle | `big` | Toy | 1 | 1.00 s |")).unwrap();
+    assert!(ahead.contains("| −24.8 % |"), "{ahead}");
 
     let chart = fs::read_to_string(out.path().join("charts/rule.svg")).unwrap();
     painted::check("the rule", &chart);
@@ -159,6 +174,7 @@ fn a_rule_that_cannot_be_meant_is_refused() {
             "expected `added` or `overlap`",
         ),
         ("{ count = 1, why = \"one\" }", "{ count = 1 }", "{ count, why }"),
+        ("\"idle_ratio\"", "\"work_s\"", "ends in _ratio"),
         ("\"joy.trip\"", "\"trip\"", "STUDY.price-id"),
         ("side = \"sync\"", "side = \"base\"", "unknown variant"),
     ] {

@@ -213,9 +213,10 @@ pub fn width_of(text: &str, size: f64) -> f64 {
     text.chars().map(share).sum::<f64>() * size
 }
 
-/// Breaks text into lines no wider than `width` pixels; a single word that is wider is cut with an ellipsis.
+/// Breaks text into lines no wider than `width` pixels, but not at a no-break space; a single word that is wider is cut with an ellipsis.
 pub fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
-    let words = text.split_whitespace().map(|word| shorten(word, size, width));
+    let is_break = |letter: char| letter.is_whitespace() && letter != '\u{a0}';
+    let words = text.split(is_break).filter(|word| !word.is_empty()).map(|word| shorten(word, size, width));
     fmt::lines(words, " ", |line| width_of(line, size) <= width)
 }
 

@@ -128,7 +128,10 @@ fn found<'a>(view: &'a StudyView, claim: &JudgedClaim, form: Form) -> Option<Fou
     settings.sort_by_key(|rows| !decides.is_some_and(|row| rows[0].is_same(row)));
     let unit = settings.first()?[0].scale.clone();
     settings.retain(|rows| figures::are_alike(&rows[0].scale, &unit));
-    let said = format!("{} {}", form.in_words(), figures::ranges(&settings)?);
+    let ranges = figures::ranges(&settings)?;
+    let comma = if ranges.contains(": ") { "," } else { "" };
+    // No line begins with a unit.
+    let said = format!("{}{comma} {ranges}", form.in_words()).replace(" %", "\u{a0}%").replace(" times", "\u{a0}times");
     Some(Found { said: wrap(&said, SMALL, WIDTH - PADDING - RIGHT - 14.0), rows: settings.concat() })
 }
 

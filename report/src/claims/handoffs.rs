@@ -30,7 +30,7 @@ pub struct Price {
     /// What it amounts to where twenty times it says nothing, as of memory; else empty.
     pub uses: String,
     pub is_in_readme: bool,
-    /// In the report, too, which shows those of the README in any case.
+    /// In the report, which leaves out those of the README.
     pub is_in_report: bool,
     /// What is measured, by how the handoff is made: one at least, and `Base` last where something is subtracted.
     pub sides: Vec<(Way, Quantity)>,
@@ -104,8 +104,8 @@ pub struct Rule {
     /// What says how long it takes, if not the metric of the effect.
     pub metric: Option<String>,
     pub shape: Shape,
-    /// Of [`Shape::Overlap`] the arm that does one of the parts alone.
-    pub beside: Option<String>,
+    /// Of [`Shape::Overlap`] what says how long one of the parts takes alone.
+    pub beside: Option<Beside>,
     pub handoffs: Handoffs,
     pub price: PriceOf,
     pub side: Way,
@@ -128,8 +128,11 @@ impl Read for Rule {
             }
             _ => return Err("needs what is measured: claim and form, or ratio and scenarios".to_owned()),
         };
-        let (shape, beside) = (keys.need("shape")?, keys.get("beside")?);
-        check_beside(shape, beside.as_ref())?;
+        let (shape, beside) = (keys.need("shape")?, keys.get::<Beside>("beside")?);
+        check_beside(shape, beside.is_some())?;
+        if matches!(&beside, Some(Beside::Share { share }) if fmt::unit_of(share) != "ratio") {
+            return Err("needs a metric that ends in _ratio as the share in 'beside'".to_owned());
+        }
         let (id, text, side) = (keys.need("id")?, keys.need("text")?, keys.need("side")?);
         let (handoffs, price) = (keys.need("handoffs")?, keys.need("price")?);
         Ok(Rule { id, text, claim, form, observed, base, metric, shape, beside, handoffs, price, side })
@@ -163,9 +166,19 @@ pub enum Shape {
     Overlap,
 }
 
+/// One of two parts of work that go on side by side.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged, deny_unknown_fields, expecting = "expected an arm, or { share } of the base's time")]
+pub enum Beside {
+    /// What this arm does.
+    Arm(String),
+    /// The part of the base's time that this metric of the base says.
+    Share { share: String },
+}
+
 /// Only what overlaps has something beside it.
-pub(super) fn check_beside(shape: Shape, beside: Option<&String>) -> Result<(), String> {
-    let fits = beside.is_some() == (shape == Shape::Overlap);
+pub(super) fn check_beside(shape: Shape, has_beside: bool) -> Result<(), String> {
+    let fits = has_beside == (shape == Shape::Overlap);
     fits.then_some(()).ok_or_else(|| "needs the key 'beside' if its shape is overlap, and else not".to_owned())
 }
 

@@ -159,7 +159,7 @@ impl Read for Map {
         let crossings: Vec<Crossing> = crossings.iter().map(crossing).collect::<Result<_, _>>()?;
         let mut curves: Vec<Curve> = keys.get("curve")?.unwrap_or_default();
         for curve in &mut curves {
-            check_beside(curve.shape, curve.beside.as_ref())?;
+            check_beside(curve.shape, curve.beside.is_some())?;
             curve.over = over(Some(curve.over.clone()).filter(|over| !over.is_empty()))?;
             if fmt::conversion(fmt::unit_of(&y.metric), "s").is_none() {
                 return Err("has a curve, which predicts what is no time".to_owned());

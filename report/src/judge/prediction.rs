@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::claims::handoffs::{Rule, Shape};
+use crate::claims::handoffs::{Beside, Rule, Shape};
 use crate::fmt;
 use crate::judge::Round;
 use crate::judge::judged::{Estimate, JudgedStudy, Row, Scale};
@@ -95,11 +95,14 @@ fn observe_row(rule: &Rule, round: &Round, row: &Row, all: &Prices) -> Option<Ob
         Some(metric) => seconds(metric, &rule.base)?,
         None => side?.median * fmt::conversion(fmt::unit_of(&side?.metric), "s")?,
     };
-    let part_s = rule.beside.as_ref().map(|part| seconds(rule.metric.as_deref().unwrap_or("work_s"), part));
+    let part_s = match &rule.beside {
+        None => 0.0,
+        Some(Beside::Arm(part)) => seconds(rule.metric.as_deref().unwrap_or("work_s"), part)?,
+        Some(Beside::Share { share }) => median(share, &rule.base)? * base_s,
+    };
     let handoffs = rule.handoffs.count(median)?;
     let (rule, host, scenario) = (rule.clone(), round.host, row.scenario.clone());
     let price_s = prices::seconds(all, &rule.price, rule.side, host);
-    let part_s = part_s.unwrap_or(Some(0.0))?;
     let observed = Observed { rule, host, scenario, effect, base_s, part_s, handoffs, price_s };
     (base_s > 0.0 && handoffs > 0.0).then_some(observed)
 }

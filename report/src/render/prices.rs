@@ -25,7 +25,11 @@ pub fn short(studies: &[StudyView]) -> String {
     let rule = rule::agreement(studies).map(|(agree, of)| {
         format!(" **Overhead is cost ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{agree} of {of} effects](REPORT.md#the-rule).")
     });
-    let before = format!("{}{} On your machine: `make prices`.\n\n", lead(studies), rule.unwrap_or_default());
+    let before = format!(
+        "A handoff passes work or data to another thread or task. {}{} On your machine: `make prices`.\n\n",
+        lead(studies),
+        rule.unwrap_or_default()
+    );
     let (said, rows): (Vec<_>, Vec<_>) = shown.into_iter().partition(|(_, price)| !price.price.uses.is_empty());
     let sentence = |(view, price): &(&StudyView, &JudgedPrice)| format!("\n{}.\n", link(view, &price.use_in_words()));
     let said: String = said.iter().map(sentence).collect();
@@ -35,10 +39,10 @@ pub fn short(studies: &[StudyView]) -> String {
     before + &table(studies, &format!(">{ADDS_LITTLE}"), &rows, thresholds) + &said
 }
 
-/// The prices that the report shows, by study: a section of it; nothing if none was measured.
+/// The prices that the report shows beside those of the README, by study: a section of it; nothing if none was measured.
 pub fn section(studies: &[StudyView]) -> String {
-    let is_shown = |(_, price): &(_, &JudgedPrice)| price.price.is_in_readme || price.price.is_in_report;
-    let (shown, rest): (Vec<_>, Vec<_>) = priced(studies).partition(is_shown);
+    let others = priced(studies).filter(|(_, price)| !price.price.is_in_readme);
+    let (shown, rest): (Vec<_>, Vec<_>) = others.partition(|(_, price)| price.price.is_in_report);
     if shown.is_empty() && rest.is_empty() {
         return String::new();
     }
@@ -46,7 +50,9 @@ pub fn section(studies: &[StudyView]) -> String {
     let more = if rest.is_empty() { "" } else { &more };
     let title = heading("prices", "## Prices") + &lead(studies);
     let table = table(studies, "Over hosts", &shown, over_hosts);
-    format!("{title} Behind each link are the conditions{more}.\n\n{table}")
+    format!(
+        "{title} The most used are in [README](README.md#what-a-handoff-costs). Behind each link are the conditions{more}.\n\n{table}"
+    )
 }
 
 /// A row per price: what the host of the newest prices says, and what is `said` in the last column.
@@ -109,8 +115,8 @@ fn lead(studies: &[StudyView]) -> String {
     let is_ranged = priced(studies).any(|(_, price)| price.hosts.len() > 1);
     let and_range = if is_ranged { "; thresholds are ranges over hosts" } else { "" };
     format!(
-        "A handoff passes work or data to another thread or task. A figure is its cost beyond the same work in place, \
-         on [{}]({EVIDENCE}MACHINES.md), with a confidence interval{and_range}.",
+        "A figure is a handoff's cost beyond the same work in place, on [{}]({EVIDENCE}MACHINES.md), with a confidence \
+         interval{and_range}.",
         cell(host_name(studies))
     )
 }

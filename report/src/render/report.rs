@@ -71,7 +71,7 @@ fn study(view: &StudyView) -> String {
             0 => "none".to_owned(),
             hosts => hosts.to_string(),
         };
-        let hosts = format!("Hosts in all: {}; with the large published sizes: {full}.", view.hosts().count());
+        let hosts = format!("Hosts: {}; large sizes: {full}.", view.hosts().count());
         let _ = write!(out, "### Claims\n\n{forms}{hosts}\n\n{}\n{chart}\n\n", claims(view));
     }
     out.push_str(&maps::section(view));

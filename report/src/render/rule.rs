@@ -17,7 +17,7 @@ fn agreeing(found: &[Predicted]) -> usize {
     found.iter().filter(|line| line.agrees).count()
 }
 
-/// The section of the report, a row per rule; nothing if nothing can be predicted.
+/// The section of the report, a row for the rules of one text; nothing if nothing can be predicted.
 pub fn section(studies: &[StudyView]) -> String {
     let (found, missing) = predicted(studies);
     if found.is_empty() {
@@ -27,8 +27,8 @@ pub fn section(studies: &[StudyView]) -> String {
         Table::new("Effect | >Handoffs | >Work between two | >Price of one | >Predicted | >Measured | Agree");
     for view in studies {
         let ((own, _), mut seen) = (predicted(std::slice::from_ref(view)), BTreeSet::new());
-        for rule in own.iter().map(|line| &line.observed.rule).filter(|rule| seen.insert(&rule.id)) {
-            let lines: Vec<&Predicted> = own.iter().filter(|line| line.observed.rule.id == rule.id).collect();
+        for rule in own.iter().map(|line| &line.observed.rule).filter(|rule| seen.insert(&rule.text)) {
+            let lines: Vec<&Predicted> = own.iter().filter(|line| line.observed.rule.text == rule.text).collect();
             let agree = lines.iter().filter(|line| line.agrees).count();
             let agrees = format!("{agree} of {}", lines.len());
             let value = |unit| move |x| fmt::value(x, unit);
