@@ -27,7 +27,7 @@ pub fn short(studies: &[StudyView]) -> String {
     });
     let before = format!(
         "A handoff passes work or data to another thread or task. {}{} On your machine: `make prices`.\n\n",
-        lead(studies),
+        lead(studies, "its"),
         rule.unwrap_or_default()
     );
     let (said, rows): (Vec<_>, Vec<_>) = shown.into_iter().partition(|(_, price)| !price.price.uses.is_empty());
@@ -48,7 +48,7 @@ pub fn section(studies: &[StudyView]) -> String {
     }
     let more = format!(" and {}", fmt::plural(rest.len(), "more price", "more prices"));
     let more = if rest.is_empty() { "" } else { &more };
-    let title = heading("prices", "## Prices") + &lead(studies);
+    let title = heading("prices", "## Prices") + &lead(studies, "a handoff's");
     let table = table(studies, "Over hosts", &shown, over_hosts);
     format!(
         "{title} The most used are in [README](README.md#what-a-handoff-costs). Behind each link are the conditions{more}.\n\n{table}"
@@ -111,11 +111,11 @@ fn host_name(studies: &[StudyView]) -> &str {
     studies.first().map_or("", |view| view.origin.name(price_host(studies)))
 }
 
-fn lead(studies: &[StudyView]) -> String {
+fn lead(studies: &[StudyView], of: &str) -> String {
     let is_ranged = priced(studies).any(|(_, price)| price.hosts.len() > 1);
     let and_range = if is_ranged { "; thresholds are ranges over hosts" } else { "" };
     format!(
-        "A figure is a handoff's cost beyond the same work in place, on [{}]({EVIDENCE}MACHINES.md), with a confidence \
+        "A figure is {of} cost beyond the same work in place, on [{}]({EVIDENCE}MACHINES.md), with a confidence \
          interval{and_range}.",
         cell(host_name(studies))
     )
