@@ -50,5 +50,5 @@ fn odd_characters_leave_the_picture_well_formed() {
 
 #[test]
 fn a_line_ends_at_a_space_and_not_between_a_figure_and_its_unit() {
-    assert_eq!(wrap("from +26 to +28\u{a0}%", 12.0, 100.0), ["from +26 to", "+28\u{a0}%"]);
+    assert_eq!(wrap("from +26 to +28\u{a0}%", 12.0, 95.0), ["from +26 to", "+28\u{a0}%"]);
 }

@@ -214,7 +214,7 @@ fn of_each_host_the_newest_round_that_measured_a_price_decides() {
     assert!(rounds[1].contains("| Toy |") && rounds[1].contains(&format!("{SECOND}-prices")), "{}", rounds[1]);
 
     let prices = contains("a wake-up by a timer\n").and(contains("over hosts: async 4.0 to 6.0 ms"));
-    let prices = prices.and(contains("work that keeps it below 5 %: 80 to 120 ms\n"));
+    let prices = prices.and(contains("least work for under 5 %: 80 to 120 ms\n"));
     printed("prices", results.path()).success().stdout(prices);
     let short = contains("a message through a channel (cores idle)\n").and(contains("wake-up").not());
     printed("answers", results.path()).success().stdout(short);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use report::charts;
 use report::charts::canvas::{WIDTH, width_of};
+use report::claims::Form;
 use report::judge::figures::{coverage, estimate, figure, floor, short};
 use report::judge::judged::{Estimate, JudgedStudy, Range, Row, Scale, Verdict};
 use report::page::Page;
@@ -142,6 +143,20 @@ fn every_picture_named_in_the_report_is_drawn_and_the_other_way_round() {
     let mut named: Vec<&str> = text.split("charts/").skip(1).filter_map(|rest| rest.split(')').next()).collect();
     named.sort_unstable();
     assert_eq!(named, charts::all(&views).keys().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_superseded_figure_of_a_host_widens_no_range() {
+    let mut view = fixture::view();
+    let claim = &mut view.judged.claims[0];
+    let (id, found) = (claim.id.clone(), claim.published.as_mut().expect("the first claim has this form"));
+    let mut older = Row { beside: true, ..found.rows[0].clone() };
+    older.estimate.as_mut().expect("it has a figure").point *= 9.0;
+    found.rows.push(older);
+    let shown = |view: &StudyView| view.deciding_rows(&id, Form::Published).concat().len();
+    let with_both = shown(&view);
+    view.judged.claims[0].published.as_mut().expect("the same").rows.pop();
+    assert_eq!(with_both, shown(&view));
 }
 
 #[test]

@@ -28,17 +28,17 @@ pub const CLAIMED: Color = ("#e6dcf5", "#2d2440");
 /// What stands for a published figure.
 pub const PUBLISHED: Color = ("#8250df", "#b083f0");
 const CARD: Color = ("#ffffff", "#0d1117");
-pub const BLUE: Color = YES;
-pub const ORANGE: Color = ("#d55e00", "#f0883e");
-pub const GREEN: Color = ("#008a64", "#3fb950");
-pub const PURPLE: Color = ("#9a4f80", "#e08fc0");
-pub const GREY: Color = ("#6e7781", "#8b949e");
+const BLUE: Color = YES;
+const ORANGE: Color = ("#d55e00", "#f0883e");
+const GREEN: Color = ("#008a64", "#3fb950");
+const PURPLE: Color = ("#9a4f80", "#e08fc0");
+const GREY: Color = ("#6e7781", "#8b949e");
 const GOLD: Color = ("#8f6a00", "#d4a72c");
 const CRIMSON: Color = ("#b3003c", "#ff7b8f");
 const ALL: [Color; 14] =
     [CARD, INK, MUTED, GRID, PUBLISHED, YES, NO, CLAIMED, ORANGE, GREEN, PURPLE, GREY, GOLD, CRIMSON];
 
-/// Colors of the lines of a map, by their order: arms of one kind stand side by side there.
+/// Colors of lines, by their order: in a map arms of one kind stand side by side.
 pub const LINES: [Color; 8] = [GREY, PURPLE, BLUE, ORANGE, GREEN, GOLD, CRIMSON, INK];
 
 /// The style sheet of a dark page. Every shape has its color as an attribute, for whoever knows no style sheets.
@@ -202,7 +202,7 @@ fn escaped(text: &str) -> String {
 /// Upper estimate of a text's width in pixels: no font is at hand, so wide sans-serif letters are assumed.
 pub fn width_of(text: &str, size: f64) -> f64 {
     let share = |part: char| match part {
-        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | ' ' | '[' | ']' | '(' | ')' => 0.38,
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | ' ' | '\u{a0}' | '[' | ']' | '(' | ')' => 0.38,
         'm' | 'w' | 'M' | 'W' | '÷' | '×' | '−' | '→' | '←' => 0.92,
         'A'..='Z' => 0.70,
         part if part.is_ascii() => 0.60,

@@ -1,6 +1,6 @@
 //! The rule: overhead against the work between two handoffs, a line per price, the measured effects as marks.
 
-use super::canvas::{BLUE, Color, GREEN, GREY, ORANGE, PURPLE, dash, mark};
+use super::canvas::{LINES, dash, mark};
 use super::plot::{LABEL, Plot, Shown};
 use crate::claims::handoffs::{PriceOf, Shape};
 use crate::fmt;
@@ -9,7 +9,6 @@ use crate::page::view::{Predicted, StudyView, predicted, price_host};
 /// From the least to the most work between two handoffs, in seconds, and overhead, in percent of it.
 const WORK: [f64; 2] = [1e-7, 1e-1];
 const OVERHEAD: [f64; 2] = [1e-1, 1e4];
-const COLORS: [Color; 5] = [BLUE, ORANGE, GREEN, PURPLE, GREY];
 
 /// Draws the chart; nothing without a prediction of work that handoffs add to.
 pub fn draw(studies: &[StudyView]) -> Option<String> {
@@ -26,7 +25,11 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
     }
     let host = studies.first()?.origin.name(prices.first()?.observed.host);
     let outside = effects.iter().filter(|effect| at(effect).is_none()).count();
-    let outside = if outside == 0 { String::new() } else { format!(" {outside} lie outside of the chart.") };
+    let outside = match outside {
+        0 => String::new(),
+        1 => " One lies outside of the chart.".to_owned(),
+        outside => format!(" {outside} lie outside of the chart."),
+    };
     let note = format!(
         "A line per price on {host}: overhead = price / work between two handoffs. A mark per effect and host, as measured.{outside} Both axes are logarithmic."
     );
@@ -41,7 +44,7 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
     let title = "What handoffs add to work, by the rule and as measured";
     let mut plot = Plot::new(title, note, (&names, 50.0), &x, &y);
     for (position, (price, name)) in prices.iter().zip(&names).enumerate() {
-        let (color, dash) = (COLORS[position % COLORS.len()], dash(position));
+        let (color, dash) = (LINES[position % LINES.len()], dash(position));
         // The overhead of so much work, and the work of so much overhead.
         let of = |x: f64| price.price_s / x * 100.0;
         let (from, to) = (WORK[0].max(of(OVERHEAD[1])), WORK[1].min(of(OVERHEAD[0])));

@@ -320,6 +320,7 @@ pub fn over_in_words(Over { verdict, decided, unclear }: Over) -> String {
     let on = match verdict {
         Verdict::Depends | Verdict::NotTested => String::new(),
         Verdict::Unclear => format!(" on {unclear} of {unclear}"),
+        Verdict::DoesNot => format!(", on {decided} of {decided}"),
         _ => format!(" on {decided} of {decided}"),
     };
     format!("{verdict}{on}{open}")

@@ -211,8 +211,8 @@ impl JudgedMap {
         let interval = match (lo.is_finite(), hi.is_finite()) {
             _ if !figures::has_interval(measured.as_ref()?) => String::new(),
             (true, true) => fmt::range(&self.rounded(lo), &self.rounded(hi)),
-            (true, false) => format!("at least {}", self.rounded(lo)),
-            (false, true) => format!("at most {}", self.rounded(hi)),
+            (true, false) => format!("{} or more", self.rounded(lo)),
+            (false, true) => format!("{} or less", self.rounded(hi)),
             (false, false) => String::new(),
         };
         // Of a crossing outside of what was measured the interval says more.

@@ -20,10 +20,13 @@ pub const CLAIMS: &str = "![Claims about ratios, a mark per host and setting]";
 /// The first block of the README: what the difference was where it was not async, a row per study, and where they were measured.
 pub fn block(studies: &[StudyView]) -> String {
     let mut table = Table::new("They said | As published: their set-up, re-run | Fair: equal work | So");
-    let mut named = Vec::new();
+    let (mut named, mut others) = (Vec::new(), Vec::new());
     for view in studies {
         let Some(Answer { name, said, setup, equal, so, instead, .. }) = &view.page.answer else { continue };
-        named.extend(instead.as_ref().map(|instead| format!("{instead} ({name})")));
+        match instead {
+            Some(instead) => named.push(format!("{instead} ({name})")),
+            None => others.push(name.clone()),
+        }
         let name = format!("[{}]({REPORT}#{})", cell(name), anchor(&view.judged.study, ""));
         let [said, setup, equal, so] = [said, setup, equal, so].map(|sentence| cell(&filled(view, sentence)));
         table.row([format!("{name}: {said}"), setup, equal, so]);
@@ -33,11 +36,12 @@ pub fn block(studies: &[StudyView]) -> String {
         named.len(),
         studies.len()
     );
+    let others = around(" ", prose(&fmt::listed(&others)), " showed no difference.");
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "machine", "machines");
     format!(
         "{}\n{}\nPercentages compare async with sync where nothing else is named. *Their code* is the authors' program, the rest a rewrite. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md).\n",
-        around(&not_async, prose(&fmt::listed(&named)), ".\n"),
+        around(&not_async, prose(&fmt::listed(&named)), &format!(".{others}\n")),
         table.render()
     )
 }

@@ -13,7 +13,7 @@ use crate::page::view::{StudyView, price_host};
 const WAYS: [Way; 2] = [Way::Sync, Way::Async];
 /// A handoff adds less than 5 % to work that takes so many times as long.
 const FEW: f64 = 20.0;
-const ADDS_LITTLE: &str = "Work that keeps it below 5 %";
+const ADDS_LITTLE: &str = "Least work for under 5 %";
 
 /// The prices that the README shows, from cheap to dear, and below them what has a sentence of its own; nothing if none of them was measured.
 pub fn short(studies: &[StudyView]) -> String {
@@ -115,8 +115,8 @@ fn lead(studies: &[StudyView], of: &str) -> String {
     let is_ranged = priced(studies).any(|(_, price)| price.hosts.len() > 1);
     let and_range = if is_ranged { "; thresholds are ranges over hosts" } else { "" };
     format!(
-        "A figure is {of} cost beyond the same work in place, on [{}]({EVIDENCE}MACHINES.md), with a confidence \
-         interval{and_range}.",
+        "A figure is {of} cost beyond the same work in place, on [{}]({EVIDENCE}MACHINES.md), with one \
+         round's confidence interval{and_range}.",
         cell(host_name(studies))
     )
 }
