@@ -209,24 +209,20 @@ impl JudgedMap {
         let Crossed { measured, predicted, ends } = on.crossings.get(place)?;
         let Estimate { point, lo, hi, .. } = (*measured)?;
         let interval = match (lo.is_finite(), hi.is_finite()) {
-            _ if !figures::has_interval(measured.as_ref()?) => String::new(),
-            (true, true) => fmt::range(&self.rounded(lo), &self.rounded(hi)),
-            (true, false) => format!("{} or more", self.rounded(lo)),
-            (false, true) => format!("{} or less", self.rounded(hi)),
-            (false, false) => String::new(),
+            _ if !figures::has_interval(measured.as_ref()?) => None,
+            (true, true) => Some(fmt::range(&self.rounded(lo), &self.rounded(hi))),
+            (true, false) => Some(format!("{} or more", self.rounded(lo))),
+            (false, true) => Some(format!("{} or less", self.rounded(hi))),
+            (false, false) => None,
         };
         // Of a crossing outside of what was measured the interval says more.
-        let (figure, interval) = match self.in_words(vec![(point, *ends)])? {
-            _ if point.is_infinite() && !interval.is_empty() => (interval, String::new()),
-            figure => (figure, interval),
+        let (figure, interval) = match interval {
+            Some(interval) if point.is_infinite() => (interval, None),
+            interval => (self.in_words(vec![(point, *ends)])?, interval),
         };
         let rule = predicted.and_then(|x| Some(format!("by the rule {}", self.in_words(vec![(x, *ends)])?)));
-        Some(match (interval.as_str(), rule) {
-            ("", None) => figure,
-            ("", Some(rule)) => format!("{figure} ({rule})"),
-            (interval, None) => format!("{figure} ({interval})"),
-            (interval, Some(rule)) => format!("{figure} ({interval}; {rule})"),
-        })
+        let beside = interval.into_iter().chain(rule).collect::<Vec<_>>().join("; ");
+        Some(if beside.is_empty() { figure } else { format!("{figure} ({beside})") })
     }
 
     /// From the least to the most of crossings, each with the ends of what was measured there.
