@@ -2,13 +2,15 @@
 
 use super::canvas::{LINES, dash, mark};
 use super::plot::{LABEL, Plot, Shown};
-use crate::claims::handoffs::{PriceOf, Shape};
+use crate::claims::handoffs::Shape;
 use crate::fmt;
 use crate::page::view::{Predicted, StudyView, predicted, price_host};
 
 /// From the least to the most work between two handoffs, in seconds, and overhead, in percent of it.
 const WORK: [f64; 2] = [1e-7, 1e-1];
 const OVERHEAD: [f64; 2] = [1e-1, 1e4];
+/// Of a line, over the whole axis.
+const STEPS: i32 = 120;
 
 /// Draws the chart; nothing without a prediction of work that handoffs add to.
 pub fn draw(studies: &[StudyView]) -> Option<String> {
@@ -34,8 +36,10 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
         "A line per price on {host}: overhead = price / work between two handoffs. A mark per effect and host, as measured.{outside} Both axes are logarithmic."
     );
     let name = |price: &&Predicted| {
-        let (PriceOf { id, .. }, way) = of(price);
-        format!("{id}, {}: {}", way.into_str(), fmt::value(price.price_s, "s"))
+        let (of, way) = of(price);
+        let (least, most) = price.tariff.least_and_most();
+        let [least, most] = [least, most].map(|price| fmt::value(price, "s"));
+        format!("{}, {}: {}", of.id, way.into_str(), fmt::range(&least, &most))
     };
     let names: Vec<String> = prices.iter().map(name).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -45,11 +49,13 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
     let mut plot = Plot::new(title, note, (&names, 50.0), &x, &y);
     for (position, (price, name)) in prices.iter().zip(&names).enumerate() {
         let (color, dash) = (LINES[position % LINES.len()], dash(position));
-        // The overhead of so much work, and the work of so much overhead.
-        let of = |x: f64| price.price_s / x * 100.0;
-        let (from, to) = (WORK[0].max(of(OVERHEAD[1])), WORK[1].min(of(OVERHEAD[0])));
-        if from < to {
-            plot.path(&[(from, of(from)), (to, of(to))], color, dash);
+        let overhead = |work: f64| (work, price.tariff.after(work) / work * 100.0);
+        let share = |step: i32| f64::from(step) / f64::from(STEPS);
+        let works = (0..=STEPS).map(|step| WORK[0] * (WORK[1] / WORK[0]).powf(share(step)));
+        let is_shown = |(_, overhead): &(f64, f64)| (OVERHEAD[0]..=OVERHEAD[1]).contains(overhead);
+        let line: Vec<(f64, f64)> = works.map(overhead).filter(is_shown).collect();
+        if line.len() > 1 {
+            plot.path(&line, color, dash);
         }
         for effect in effects.iter().filter(|effect| is_same(effect, price)).filter_map(|effect| at(effect)) {
             plot.canvas.estimate(plot.at(effect), mark(position), color);

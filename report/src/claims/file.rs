@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer};
 use strum::VariantNames;
 use toml::{Table, Value};
 
+use crate::claims::handoffs::After;
 use crate::claims::rules::Band;
 use crate::claims::{
     Aim, Asked, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Mirrors, Of, Part, Quantity, Replicate,
@@ -466,6 +467,11 @@ impl Claims {
         let lost = self.rules.iter().find_map(|rule| {
             let claim = rule.claim.as_ref().filter(|claim| self.asked(claim, Form::Fair).is_none())?;
             Some((rule.id.as_str(), format!("is about '{claim}', which is no claim or further test of this file")))
+        });
+        let lost = lost.or_else(|| {
+            let is_known = |after: &After| after.us > 0.0 && self.prices.iter().any(|price| price.id == after.of);
+            let price = self.prices.iter().find(|price| price.after.as_ref().is_some_and(|after| !is_known(after)))?;
+            Some((price.id.as_str(), "needs a price of this file in 'after', and a time above zero".to_owned()))
         });
         let unexplained = self.parts().find_map(|(id, part)| {
             let Kind::Cause { explains, form } = &part.kind else { return None };

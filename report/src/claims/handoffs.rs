@@ -27,6 +27,8 @@ pub struct Price {
     pub text: String,
     /// Under what it was measured; empty if nothing is special.
     pub condition: String,
+    /// Whose caller works before each handoff; the rule reads between the two.
+    pub after: Option<After>,
     /// What it amounts to where twenty times it says nothing, as of memory; else empty.
     pub uses: String,
     pub is_in_readme: bool,
@@ -61,6 +63,7 @@ impl Read for Price {
             id: keys.need("id")?,
             text: keys.need("text")?,
             condition: keys.get("condition")?.unwrap_or_default(),
+            after: keys.get("after")?,
             uses: keys.get("use")?.unwrap_or_default(),
             is_in_readme: keys.get("readme")?.unwrap_or_default(),
             is_in_report: keys.get("report")?.unwrap_or_default(),
@@ -89,6 +92,14 @@ impl Price {
         }
         Some(words)
     }
+}
+
+/// So much work before each handoff of another price of the study.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct After {
+    pub us: f64,
+    pub of: String,
 }
 
 /// An effect that the price of a handoff should explain.

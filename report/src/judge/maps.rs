@@ -9,7 +9,7 @@ use crate::claims::map::{Crossing, Line, Map, When};
 use crate::judge::figures;
 use crate::judge::judged::{Estimate, Scale};
 use crate::judge::prediction::effect;
-use crate::judge::prices::{self, Prices};
+use crate::judge::prices::{Prices, Tariff};
 use crate::stats::{CONFIDENCE, Interval, median_estimate};
 use crate::{fmt, stats};
 
@@ -68,6 +68,8 @@ pub fn judge(maps: &[Map], rounds: &[&Round], prices: &Prices) -> Vec<JudgedMap>
 
 /// What a round measured of a map; `None` if it did not.
 fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
+    // What was measured is the round's; what is predicted, today's.
+    let curves = &map.curves;
     let map = round.claims.maps.iter().find(|own| own.id == map.id)?;
     let gather = |line: &Line, scenario: &str| {
         let is_asked = line.quantity.is_measured(&round.profile);
@@ -87,14 +89,14 @@ fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
         let ys: Vec<Option<Estimate>> = found.iter().map(|own| median_estimate(&shown(own), CONFIDENCE)).collect();
         let plain: Vec<Option<f64>> = found.iter().map(|own| stats::median(own.values())).collect();
         let by_rule = |(line, y): (&Line, &Option<Estimate>)| {
-            let curve = map.curves.iter().find(|curve| curve.arm == line.arm && y.is_some())?;
+            let curve = curves.iter().find(|curve| curve.arm == line.arm && y.is_some())?;
             let median = |arm: &str| plain[map.line(arm)?];
             let over = median(&curve.over)?;
             let part = curve.beside.as_ref().map_or(Some(0.0), |part| median(part))?;
             let handoffs = curve.handoffs.count(|metric, arm| round.median(scenario, arm, metric))?;
             let second = fmt::conversion("s", fmt::unit_of(&line.quantity.metric))?;
-            let price = prices::seconds(prices, &curve.price, curve.side, round.host)? * second;
-            Some(over * effect(curve.shape, (over, part), handoffs, price))
+            let price = Tariff::on(round.host, prices, &curve.price, curve.side)?.after(over / second / handoffs);
+            Some(over * effect(curve.shape, (over, part), handoffs, price * second))
         };
         let by_rule: Vec<Option<f64>> = map.lines.iter().zip(&ys).map(by_rule).collect();
         let over = base.map_or(Some(1.0), |base| plain[base]);

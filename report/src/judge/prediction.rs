@@ -6,7 +6,7 @@ use crate::claims::handoffs::{Beside, Rule, Shape};
 use crate::fmt;
 use crate::judge::Round;
 use crate::judge::judged::{Estimate, JudgedStudy, Row, Scale};
-use crate::judge::prices::{self, Prices};
+use crate::judge::prices::{Prices, Tariff};
 use crate::stats::signed_rank::FEWEST;
 
 /// Below this effect a prediction may be so many points off, and above it by this share of its logarithm.
@@ -27,7 +27,7 @@ pub struct Observed {
     pub part_s: f64,
     pub handoffs: f64,
     /// What one of them takes, if this host knows.
-    pub price_s: Option<f64>,
+    pub price: Option<Tariff>,
 }
 
 /// What handoffs make of work that takes `base_s` without them, as a ratio, where each takes `price_s`. In [`Shape::Overlap`] one of its two parts takes
@@ -102,7 +102,7 @@ fn observe_row(rule: &Rule, round: &Round, row: &Row, all: &Prices) -> Option<Ob
     };
     let handoffs = rule.handoffs.count(median)?;
     let (rule, host, scenario) = (rule.clone(), round.host, row.scenario.clone());
-    let price_s = prices::seconds(all, &rule.price, rule.side, host);
-    let observed = Observed { rule, host, scenario, effect, base_s, part_s, handoffs, price_s };
+    let price = Tariff::on(host, all, &rule.price, rule.side);
+    let observed = Observed { rule, host, scenario, effect, base_s, part_s, handoffs, price };
     (base_s > 0.0 && handoffs > 0.0).then_some(observed)
 }

@@ -68,13 +68,39 @@ impl JudgedPrice {
     }
 }
 
+/// What one handoff takes on a host after so much work of the caller, both in seconds, in rising order of work.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tariff(Vec<(f64, f64)>);
+
+impl Tariff {
+    /// The price without work before it, and those after some; `None` where the first is not known on `host`, or is no time.
+    pub fn on(host: usize, prices: &Prices, PriceOf { study, id }: &PriceOf, way: Way) -> Option<Self> {
+        let own = prices.get(study)?;
+        let first = own.iter().find(|judged| judged.price.id == *id)?.seconds(host, way)?;
+        let later = own.iter().filter_map(|judged| {
+            let after = judged.price.after.as_ref().filter(|after| after.of == *id)?;
+            Some((after.us * 1e-6, judged.seconds(host, way)?))
+        });
+        let mut points: Vec<(f64, f64)> = std::iter::once((0.0, first)).chain(later).collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Some(Tariff(points))
+    }
+
+    /// The price after so much work: on a straight line between two that were measured, after more than any the last.
+    pub fn after(&self, work_s: f64) -> f64 {
+        let above = self.0.partition_point(|(work, _)| *work <= work_s).max(1);
+        let (from, low) = self.0[above - 1];
+        self.0.get(above).map_or(low, |(to, high)| low + (high - low) * (work_s - from) / (to - from))
+    }
+
+    pub fn least_and_most(&self) -> (f64, f64) {
+        let prices = || self.0.iter().map(|(_, price)| *price);
+        (prices().fold(f64::INFINITY, f64::min), prices().fold(0.0, f64::max))
+    }
+}
+
 /// The prices of all studies, by study.
 pub type Prices = BTreeMap<String, Vec<JudgedPrice>>;
-
-/// What one handoff takes on `host`, in seconds; `None` where that is not known, or is no time.
-pub fn seconds(prices: &Prices, PriceOf { study, id }: &PriceOf, way: Way, host: usize) -> Option<f64> {
-    prices.get(study)?.iter().find(|judged| judged.price.id == *id)?.seconds(host, way)
-}
 
 /// The prices that some host measured, on each by the newest that did of the `rounds` of all hosts, the newest first.
 pub fn judge(prices: &[Price], rounds: &[&Round]) -> Vec<JudgedPrice> {

@@ -10,7 +10,7 @@ use crate::folder::machine::Machine;
 use crate::judge::judged::{Calibrated, Judged, JudgedClaim, JudgedStudy, Row, Scale, Verdict};
 use crate::judge::maps::JudgedMap;
 use crate::judge::prediction::{Observed, agrees};
-use crate::judge::prices::JudgedPrice;
+use crate::judge::prices::{JudgedPrice, Tariff};
 use crate::judge::rounds::{CALIBRATES, Origin};
 use crate::page::Page;
 
@@ -35,6 +35,8 @@ pub struct StudyView {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Predicted<'a> {
     pub observed: &'a Observed,
+    pub tariff: &'a Tariff,
+    /// What a handoff takes after as much work as lies between two of these.
     pub price_s: f64,
     pub predicted: f64,
     pub agrees: bool,
@@ -44,11 +46,12 @@ pub struct Predicted<'a> {
 pub fn predicted(studies: &[StudyView]) -> (Vec<Predicted<'_>>, BTreeSet<String>) {
     let all = || studies.iter().flat_map(|view| &view.observed);
     let found = all().filter_map(|observed| {
-        let price_s = observed.price_s?;
+        let tariff = observed.price.as_ref()?;
+        let price_s = tariff.after(observed.between_s());
         let predicted = observed.predicted(price_s);
-        Some(Predicted { observed, price_s, predicted, agrees: agrees(predicted, observed.effect.point) })
+        Some(Predicted { observed, tariff, price_s, predicted, agrees: agrees(predicted, observed.effect.point) })
     });
-    let is_priced = |rule: &Rule| all().any(|other| other.rule.price == rule.price && other.price_s.is_some());
+    let is_priced = |rule: &Rule| all().any(|other| other.rule.price == rule.price && other.price.is_some());
     let missing = all().map(|observed| &observed.rule).filter(|rule| !is_priced(rule));
     let named = |Rule { text, price: PriceOf { study, id }, .. }: &Rule| format!("{text} ({study}.{id})");
     (found.collect(), missing.map(named).collect())
