@@ -331,7 +331,8 @@ fn settings_that_are_decided_alike_have_their_word_and_others_depend() {
         (&[Holds, Holds][..], Holds),
         (&[Holds, Reversed], Depends),
         (&[Holds, NoDifference], Depends),
-        (&[NoDifference, Reversed, Unclear], Depends),
+        (&[NoDifference, Reversed, Unclear], DoesNotHold),
+        (&[NoDifference, Reversed, Depends], Depends),
         // What refutes it in one setting is not saved by one that is unclear; what agrees is.
         (&[Holds, Unclear], Unclear),
         (&[DoesNotHold, Unclear], DoesNotHold),

@@ -17,7 +17,7 @@ pub enum Verdict {
     #[strum(serialize = "no difference")]
     NoDifference,
     Reversed,
-    /// All of the interval misses what is asserted.
+    /// All of the interval misses what is asserted; or settings and hosts deny a claim in different words.
     #[strum(serialize = "does not hold")]
     DoesNotHold,
     Depends,
@@ -46,21 +46,30 @@ impl Verdict {
         matches!(self, Verdict::Holds | Verdict::ExplainsIt)
     }
 
+    fn denies(self) -> bool {
+        matches!(self, Verdict::NoDifference | Verdict::Reversed | Verdict::DoesNotHold)
+    }
+
     /// Whether two verdicts on one question cannot both be right: what is no difference in one round may be a loss in the next.
     pub fn contradicts(self, other: Verdict) -> bool {
-        let is_no_gain = |verdict| matches!(verdict, Verdict::NoDifference | Verdict::Reversed);
-        self.is_decided() && other.is_decided() && self != other && !(is_no_gain(self) && is_no_gain(other))
+        self.is_decided() && other.is_decided() && self != other && !(self.denies() && other.denies())
     }
 }
 
-/// The verdict over several settings: the one that all share, *depends* where they are decided differently. What agrees in some
-/// settings and is unclear in others is unclear; what was not tested counts only if nothing was.
+/// The verdict over several settings: the one that all share, *depends* where they are decided differently, *does not hold* if all of them deny it. What
+/// agrees in some settings and is unclear in others is unclear; what was not tested counts only if nothing was.
 pub fn together(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
     let tested: Vec<Verdict> = verdicts.into_iter().filter(|verdict| *verdict != Verdict::NotTested).collect();
     let decided: Vec<Verdict> = tested.iter().copied().filter(|verdict| verdict.is_decided()).collect();
     match decided.first() {
         None => tested.first().copied().unwrap_or_default(),
-        Some(first) if decided.iter().any(|other| other != first) => Verdict::Depends,
+        Some(first) if decided.iter().any(|other| other != first) => {
+            if decided.iter().all(|verdict| verdict.denies()) {
+                Verdict::DoesNotHold
+            } else {
+                Verdict::Depends
+            }
+        }
         Some(first) if first.agrees() && decided.len() < tested.len() => Verdict::Unclear,
         Some(first) => *first,
     }

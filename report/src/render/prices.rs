@@ -1,5 +1,6 @@
 //! What one handoff costs: in the README, the report, the evidence of a study, and on a terminal.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use super::markdown::{EVIDENCE, Table, around, cell, code, heading, known, round, some, text};
@@ -36,7 +37,7 @@ pub fn short(studies: &[StudyView]) -> String {
     if rows.is_empty() && said.is_empty() {
         return String::new();
     }
-    before + &table(studies, &format!(">{ADDS_LITTLE}"), &rows, thresholds) + &said
+    before + &table(studies, &rows, Some(ADDS_LITTLE)) + &said
 }
 
 /// The prices that the report shows beside those of the README, by study: a section of it; nothing if none was measured.
@@ -49,23 +50,25 @@ pub fn section(studies: &[StudyView]) -> String {
     let more = format!(" and {}", fmt::plural(rest.len(), "more price", "more prices"));
     let more = if rest.is_empty() { "" } else { &more };
     let title = heading("prices", "## Prices") + &lead(studies, "a handoff's");
-    let table = table(studies, "Over hosts", &shown, over_hosts);
+    let table = table(studies, &shown, None);
     format!(
         "{title} The most used are in [README](README.md#what-a-handoff-costs). Behind each link are the conditions{more}.\n\n{table}"
     )
 }
 
-/// A row per price: what the host of the newest prices says, and what is `said` in the last column.
-fn table(
-    studies: &[StudyView],
-    last: &str,
-    rows: &[(&StudyView, &JudgedPrice)],
-    said: fn(&JudgedPrice) -> String,
-) -> String {
-    let mut table = Table::new(&format!("Price of | >Sync | >Async | {last}"));
+/// A row per price: the range over hosts, or what the only one says; with the title of their column the thresholds.
+fn table(studies: &[StudyView], rows: &[(&StudyView, &JudgedPrice)], threshold: Option<&str>) -> String {
+    let mut table =
+        Table::new(&("Price of | >Sync | >Async".to_owned() + &around(" | >", threshold.unwrap_or(""), "")));
     for (view, price) in rows {
-        let [sync, asynchronous] = WAYS.map(|way| figure(price.on(price_host(studies)), way));
-        table.row([link(view, &price.price.text), sync, asynchronous, some(text(&said(price)))]);
+        let figure = |way| match price.hosts.as_slice() {
+            [only] => figure(Some(only), way),
+            _ => known(price.range(way)),
+        };
+        let [sync, asynchronous] = WAYS.map(figure);
+        let last = threshold.map(|_| some(text(&thresholds(price))));
+        let cells = [link(view, &price.price.text), sync, asynchronous].into_iter().chain(last);
+        table.row(cells.collect::<Vec<_>>());
     }
     table.render()
 }
@@ -112,13 +115,12 @@ fn host_name(studies: &[StudyView]) -> &str {
 }
 
 fn lead(studies: &[StudyView], of: &str) -> String {
-    let is_ranged = priced(studies).any(|(_, price)| price.hosts.len() > 1);
-    let and_range = if is_ranged { "; thresholds are ranges over hosts" } else { "" };
-    format!(
-        "A figure is {of} cost beyond the same work in place, on [{}]({EVIDENCE}MACHINES.md), with one \
-         round's confidence interval{and_range}.",
-        cell(host_name(studies))
-    )
+    let hosts: BTreeSet<usize> = priced(studies).flat_map(|(_, price)| &price.hosts).map(|on| on.host).collect();
+    let (from, at) = match hosts.len() {
+        0 | 1 => (format!(", on [{}", cell(host_name(studies))), ", with one round's confidence interval"),
+        hosts => (format!(": the range over [{hosts} machines"), ""),
+    };
+    format!("A figure is {of} cost beyond the same work in place{from}]({EVIDENCE}MACHINES.md){at}.")
 }
 
 fn link(view: &StudyView, text: &str) -> String {
