@@ -38,8 +38,9 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
     let name = |price: &&Predicted| {
         let (of, way) = of(price);
         let (least, most) = price.tariff.least_and_most();
-        let [least, most] = [least, most].map(|price| fmt::value(price, "s"));
-        format!("{}, {}: {}", of.id, way.into_str(), fmt::range(&least, &most))
+        let (divisor, symbol) = fmt::unit_for("s", most);
+        let [least, most] = [least, most].map(|price| fmt::rounded(price / divisor, 2));
+        format!("{}, {}: {}", of.id, way.into_str(), fmt::join(&fmt::range(&least, &most), symbol))
     };
     let names: Vec<String> = prices.iter().map(name).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

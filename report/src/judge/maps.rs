@@ -181,12 +181,13 @@ impl JudgedMap {
     /// the newest.
     pub fn sentences(&self, here: &str) -> impl Iterator<Item = String> {
         self.map.crossings.iter().enumerate().filter_map(move |(place, crossing)| {
-            let figure = self.figure(&self.hosts[0], place)?;
             let said = |x: &str| crossing.text.replace("{x}", x);
-            Some(match self.hosts.as_slice() {
-                [_] => said(&figure),
-                _ => format!("{} {here}: {figure}.", said(&self.range(place)?)),
-            })
+            if let [only] = self.hosts.as_slice() {
+                return Some(said(&self.figure(only, place)?));
+            }
+            let (figure, _, rule) = self.parts(&self.hosts[0], place)?;
+            let beside: Vec<String> = [figure].into_iter().chain(rule).collect();
+            Some(format!("{} {here}: {}.", said(&self.range(place)?), beside.join(", ")))
         })
     }
 
@@ -208,6 +209,13 @@ impl JudgedMap {
 
     /// "45 µs (41 to 52 µs; by the rule 50 µs)".
     pub fn figure(&self, on: &OnHost, place: usize) -> Option<String> {
+        let (figure, interval, rule) = self.parts(on, place)?;
+        let beside = interval.into_iter().chain(rule).collect::<Vec<_>>().join("; ");
+        Some(if beside.is_empty() { figure } else { format!("{figure} ({beside})") })
+    }
+
+    /// Its figure, its interval and what the rule says.
+    fn parts(&self, on: &OnHost, place: usize) -> Option<(String, Option<String>, Option<String>)> {
         let Crossed { measured, predicted, ends } = on.crossings.get(place)?;
         let Estimate { point, lo, hi, .. } = (*measured)?;
         let interval = match (lo.is_finite(), hi.is_finite()) {
@@ -223,13 +231,14 @@ impl JudgedMap {
             interval => (self.in_words(vec![(point, *ends)])?, interval),
         };
         let rule = predicted.and_then(|x| Some(format!("by the rule {}", self.in_words(vec![(x, *ends)])?)));
-        let beside = interval.into_iter().chain(rule).collect::<Vec<_>>().join("; ");
-        Some(if beside.is_empty() { figure } else { format!("{figure} ({beside})") })
+        Some((figure, interval, rule))
     }
 
     /// From the least to the most of crossings, each with the ends of what was measured there.
     fn in_words(&self, mut found: Vec<(f64, (f64, f64))>) -> Option<String> {
-        found.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // Of several before the first point, or behind the last, the one that says the least comes last.
+        let end = |(x, (least, most)): &(f64, (f64, f64))| if *x < 0.0 { *least } else { -most };
+        found.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| end(a).total_cmp(&end(b))));
         let name = |(x, (least, most)): &(f64, (f64, f64))| match *x {
             f64::NEG_INFINITY => format!("less than {}", self.rounded(*least)),
             f64::INFINITY => format!("more than {}", self.rounded(*most)),
@@ -237,8 +246,13 @@ impl JudgedMap {
         };
         let (first, last) = (found.first()?, found.last()?);
         let (from, to) = (name(first), name(last));
-        let is_alike = from == to || (first.0.is_finite() && last.0.is_finite());
-        Some(if is_alike { fmt::range(&from, &to) } else { format!("{from} to {to}") })
+        Some(match (first.0.is_finite(), last.0.is_finite()) {
+            (true, true) => fmt::range(&from, &to),
+            (true, false) => format!("{from} or more"),
+            (false, true) => format!("{to} or less"),
+            (false, false) if first.0 < last.0 => format!("{from} to {to}"),
+            (false, false) => to,
+        })
     }
 
     /// A value of x in two digits, which is what a crossing is known to.

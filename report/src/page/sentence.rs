@@ -35,6 +35,8 @@ pub enum Piece {
 pub enum What {
     /// "+5 to +42 %": from the least to the most over the hosts.
     Range,
+    /// The same and the verdict over the hosts: "+5 to +42 %, holds".
+    Judged,
     /// What the authors' own code shows, from the least to the most over the hosts.
     Theirs,
 }

@@ -19,7 +19,7 @@ pub const CLAIMS: &str = "![Claims about ratios, a mark per host and setting]";
 
 /// The first block of the README: what the difference was where it was not async, a row per study, and where they were measured.
 pub fn block(studies: &[StudyView]) -> String {
-    let mut table = Table::new("They said | As published: their set-up, re-run | Fair: equal work | So");
+    let mut table = Table::new("They said | As published: their set-up, re-run | Fair: equal work | What to do");
     let (mut named, mut others) = (Vec::new(), Vec::new());
     for view in studies {
         let Some(Answer { name, said, setup, equal, so, instead, .. }) = &view.page.answer else { continue };
@@ -32,7 +32,7 @@ pub fn block(studies: &[StudyView]) -> String {
         table.row([format!("{name}: {said}"), setup, equal, so]);
     }
     let not_async = format!(
-        "**Most of the published difference was not async.** In {} of {} studies it had another cause: ",
+        "**Async did not make most of the published differences.** In {} of {} studies they had another cause: ",
         named.len(),
         studies.len()
     );
@@ -40,7 +40,7 @@ pub fn block(studies: &[StudyView]) -> String {
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "machine", "machines");
     format!(
-        "{}\n{}\nPercentages compare async with sync where nothing else is named. *Their code* is the authors' program, the rest a rewrite. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md).\n",
+        "{}\n{}\nPercentages: async over sync, unless named. *Their code* is the authors' program, the rest a rewrite. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md): *depends* where they disagree, *unclear* where none can tell.\n",
         around(&not_async, prose(&fmt::listed(&named)), &format!(".{others}\n")),
         table.render()
     )
@@ -95,9 +95,11 @@ fn figure(view: &StudyView, (id, form): (&str, Form), of: Option<&String>, what:
     let settings = if of.is_some() { view.settings(id, form) } else { view.deciding_settings(id, form) };
     let rows = settings.iter().find(|rows| of.is_none_or(|of| rows[0].1.is_of(of)))?;
     match what {
-        What::Range => {
+        What::Range | What::Judged => {
             let range = figures::range(&rows.iter().map(|(_, row)| *row).collect::<Vec<_>>())?;
-            Some(if view.over(id, form).decided == 0 { range + ", unclear" } else { range })
+            let over = view.over(id, form);
+            let is_said = what == What::Judged || over.decided == 0;
+            Some(range + &around(", ", if is_said { over.verdict.into() } else { "" }, ""))
         }
         What::Theirs => {
             let mirrors = view.judged.found(id, form)?.mirrors.iter().filter(|mirror| mirror.but.is_empty());
@@ -115,7 +117,7 @@ pub fn in_text(studies: &[StudyView]) -> String {
         let Some(answer) = &view.page.answer else { continue };
         let _ = writeln!(text, "{}", view.page.title);
         let sentences = [&answer.said, &answer.setup, &answer.equal, &answer.so];
-        for (name, sentence) in ["They said", "As published", "Fair", "So"].into_iter().zip(sentences) {
+        for (name, sentence) in ["They said", "As published", "Fair", "What to do"].into_iter().zip(sentences) {
             let words = filled(view, sentence).replace('`', "");
             let lines = fmt::lines(words.split_whitespace(), " ", |line| line.chars().count() <= WIDTH);
             let _ = writeln!(text, "  {name:<14}{}", lines.join(&format!("\n{:16}", "")));

@@ -27,7 +27,7 @@ pub fn short(studies: &[StudyView]) -> String {
         format!(" **Overhead is cost ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{agree} of {of} effects](REPORT.md#the-rule).")
     });
     let before = format!(
-        "A handoff passes work or data to another thread or task. {}{} On your machine: `make prices`.\n\n",
+        "A handoff passes work or data to another thread or task. {}{}\n\n",
         lead(studies, "its"),
         rule.unwrap_or_default()
     );
@@ -37,7 +37,7 @@ pub fn short(studies: &[StudyView]) -> String {
     if rows.is_empty() && said.is_empty() {
         return String::new();
     }
-    before + &table(studies, &rows, Some(ADDS_LITTLE)) + &said
+    before + &table(&rows, Some(ADDS_LITTLE)) + &said
 }
 
 /// The prices that the report shows beside those of the README, by study: a section of it; nothing if none was measured.
@@ -50,14 +50,14 @@ pub fn section(studies: &[StudyView]) -> String {
     let more = format!(" and {}", fmt::plural(rest.len(), "more price", "more prices"));
     let more = if rest.is_empty() { "" } else { &more };
     let title = heading("prices", "## Prices") + &lead(studies, "a handoff's");
-    let table = table(studies, &shown, None);
+    let table = table(&shown, None);
     format!(
-        "{title} The most used are in [README](README.md#what-a-handoff-costs). Behind each link are the conditions{more}.\n\n{table}"
+        "{title} The most used are in [README](README.md#what-a-handoff-costs). The links lead to the conditions{more}.\n\n{table}"
     )
 }
 
 /// A row per price: the range over hosts, or what the only one says; with the title of their column the thresholds.
-fn table(studies: &[StudyView], rows: &[(&StudyView, &JudgedPrice)], threshold: Option<&str>) -> String {
+fn table(rows: &[(&StudyView, &JudgedPrice)], threshold: Option<&str>) -> String {
     let mut table =
         Table::new(&("Price of | >Sync | >Async".to_owned() + &around(" | >", threshold.unwrap_or(""), "")));
     for (view, price) in rows {

@@ -39,7 +39,7 @@ fn head(studies: &[StudyView]) -> String {
          *As published* is the authors' set-up with its flaws, *fair* is equal work on equal resources. A figure is the range over hosts. \
          Beneath it stands the [verdict](docs/METHODOLOGY.md#verdicts) and the number of hosts that decide it; those that leave it *unclear* are counted apart. \
          *Here* is the newest host's figure with its confidence interval, the fair one if there is one. A block runs every arm once. \
-         *Outside* marks a published figure outside of the range as published. \
+         *Outside*: the published figure lies outside of our range as published. \
          Read on: [how we measure](docs/METHODOLOGY.md), [controls](docs/evidence/TRUST.md), [machines](docs/evidence/MACHINES.md).\n"
     )
 }
