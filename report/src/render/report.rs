@@ -38,7 +38,7 @@ fn head(studies: &[StudyView]) -> String {
         "# Async or not: five published comparisons, measured again\n\n{contents}\
          *As published* is the authors' set-up with its flaws, *fair* is equal work on equal resources. A figure is the range over hosts. \
          Beneath it stands the [verdict](docs/METHODOLOGY.md#verdicts) and the number of hosts that decide it; those that leave it *unclear* are counted apart. \
-         *Here* is the newest host's figure with its confidence interval, the fair one if there is one. A block runs every arm once. \
+         *Here* is the newest host's figure with its confidence interval, the fair one if there is one. \
          *Outside*: the published figure lies outside of our range as published. \
          Read on: [how we measure](docs/METHODOLOGY.md), [controls](docs/evidence/TRUST.md), [machines](docs/evidence/MACHINES.md).\n"
     )

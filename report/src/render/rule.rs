@@ -50,7 +50,7 @@ pub fn section(studies: &[StudyView]) -> String {
     let missing = bullets(missing.into_iter().map(|name| format!("No price yet: {name}")));
     format!(
         "{}Each handoff adds its price. If two parts run side by side, the longer sets the time, and each pays for its handoffs. \
-         This predicts {} of {} effects: as logarithms of time ratios they differ by at most 25 % from those measured, effects below 20 % by at most 5 points.\n\n{}{}{missing}",
+         This predicts {} of {} effects: within 25 % of the logarithm of the time ratio, or within 5 points of effects below 20 %. Bold marks [misses](docs/METHODOLOGY.md#misses).\n\n{}{}{missing}",
         heading("the-rule", "## The rule"),
         agreeing(&found),
         found.len(),
