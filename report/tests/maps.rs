@@ -173,7 +173,7 @@ fn the_blocks_of_a_map_are_planned_and_come_first_where_readme_shows_them() {
 fn a_crossing_that_the_blocks_leave_open_is_said_by_its_interval() {
     // The dearest handoff is 11 and 1,001 times the cheapest, whose 4 ms are 5 % of 80 ms.
     let near = ["- From 480 ms (80 to 880 ms; by the rule 80 ms) on a trip", "calls of 80 to 880 ms and more"];
-    let far = ["- From 80 ms or more (by the rule 80 ms) on a trip", "calls of 80 ms or more and more"];
+    let far = ["- From 80 ms or more (by the rule 80 ms) on a trip", "calls of 80 ms to more than 1 s and more"];
     for (spread, said) in [(2.0, near), (200.0, far)] {
         let dearer = |run: &PlannedRun| match (costs(run, 1.0), costs(run, 0.0), run.case.arm.as_str()) {
             (Outcome::Took(..), Outcome::Took(call, memory), "task") if run.case.scenario.starts_with("map_") => {

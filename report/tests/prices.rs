@@ -184,7 +184,7 @@ fn of_each_host_the_newest_round_that_measured_a_price_decides() {
     render(results.path(), out.path(), &[&out.path().join("README.md")]).success();
 
     let readme = read(out.path(), "README.md");
-    assert!(readme.contains("the range over [2 machines](docs/evidence/MACHINES.md)"), "{readme}");
+    assert!(readme.contains("the range over up to [2 machines](docs/evidence/MACHINES.md)"), "{readme}");
     assert!(
         readme.contains("| [a message through a channel](docs/evidence/toy.md#prices) | 8.0 to 12.0 ms |"),
         "{readme}"

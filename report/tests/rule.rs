@@ -34,6 +34,17 @@ async = "task"
 scenarios = ["price_late_wake"]
 blocks = { quick = 8 }
 use = "{async} late"
+
+[[price]]
+id = "later-wake"
+text = "a wake-up after 2 ms of work"
+after = { us = 2000, of = "wake" }
+unit = "us"
+metric = "work_s"
+async = "task"
+scenarios = ["price_later_wake"]
+blocks = { quick = 8 }
+use = "{async} late"
 "#;
 
 /// Of C1, in which a takes half as long again as b: one that fits, one that does not, and one without a price.
@@ -159,16 +170,19 @@ fn each_host_predicts_by_its_own_price() {
 #[test]
 fn a_handoff_has_the_price_after_as_much_work_as_lies_between_two() {
     let results = temporary();
-    let cases = cases(&[&CASES[..], &[("price_wake", "task"), ("price_late_wake", "task")]].concat());
+    let cases = cases(
+        &[&CASES[..], &[("price_wake", "task"), ("price_late_wake", "task"), ("price_later_wake", "task")]].concat(),
+    );
     let asked = Toy { claims: [CLAIMS, PRICE, LATE, RULES].concat(), cases, ..toy("Toy 1000") };
     let late = |run: &PlannedRun| match run.case.scenario.as_str() {
         "price_late_wake" => Outcome::Took(6e-3, 80_000.0),
+        "price_later_wake" => Outcome::Took(3e-3, 80_000.0),
         _ => waking(run, 2.0),
     };
     asked.seal(results.path(), FIRST, late);
     let out = temporary();
     render(results.path(), out.path(), &[]).success();
-    // 4 ms of work lie between two of 250 in a second, half of the 8 ms after which the price is known; one has a second before it.
+    // 4 ms of work lie between two of 250 in a second, a third of the way from 2 ms to 8 ms; one has a second before it.
     let evidence = read(&out.path().join("docs/evidence"), "toy.md");
     let row = evidence.lines().find(|line| line.contains("250 wake-ups |")).unwrap();
     assert!(row.contains("| 4.00 ms <sub>wake, async</sub> | +100"), "{row}");
@@ -208,8 +222,10 @@ fn a_rule_that_cannot_be_meant_is_refused() {
             "shape = \"more\"\nhandoffs = { count = 250",
             "expected `added` or `overlap`",
         ),
-        ("us = 8000", "us = 0", "late-wake needs a price"),
-        ("of = \"wake\"", "of = \"walk\"", "late-wake needs a price"),
+        ("us = 8000", "us = 0", "late-wake needs in 'after' a price"),
+        ("us = 8000", "us = 2000", "late-wake needs in 'after' a price"),
+        ("us = 2000, of = \"wake\"", "us = 2000, of = \"late-wake\"", "later-wake needs in 'after' a price"),
+        ("8000, of = \"wake\"", "8000, of = \"walk\"", "late-wake needs in 'after' a price"),
         ("{ count = 1, why = \"one\" }", "{ count = 1 }", "{ count, why }"),
         ("\"idle_ratio\"", "\"work_s\"", "ends in _ratio"),
         ("\"joy.trip\"", "\"trip\"", "STUDY.price-id"),

@@ -376,6 +376,7 @@ fn two_rounds_contradict_each_other_where_both_decide_and_no_gain_is_no_contradi
         (Holds, NoDifference, true),
         (Holds, DoesNotHold, true),
         (Reversed, NoDifference, false),
+        (DoesNotHold, Reversed, false),
         (Holds, Unclear, false),
         (Holds, NotTested, false),
         (Holds, Holds, false),

@@ -469,9 +469,17 @@ impl Claims {
             Some((rule.id.as_str(), format!("is about '{claim}', which is no claim or further test of this file")))
         });
         let lost = lost.or_else(|| {
-            let is_known = |after: &After| after.us > 0.0 && self.prices.iter().any(|price| price.id == after.of);
+            let is_known = |after: &After| {
+                let first = self.prices.iter().find(|price| price.id == after.of && price.after.is_none());
+                let alike = self.prices.iter().filter(|price| price.after.as_ref() == Some(after));
+                after.us > 0.0 && after.us.is_finite() && first.is_some() && alike.count() == 1
+            };
             let price = self.prices.iter().find(|price| price.after.as_ref().is_some_and(|after| !is_known(after)))?;
-            Some((price.id.as_str(), "needs a price of this file in 'after', and a time above zero".to_owned()))
+            Some((
+                price.id.as_str(),
+                "needs in 'after' a price of this file that has none, and a time above zero that no other has"
+                    .to_owned(),
+            ))
         });
         let unexplained = self.parts().find_map(|(id, part)| {
             let Kind::Cause { explains, form } = &part.kind else { return None };

@@ -77,7 +77,7 @@ pub fn together(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Over {
-    /// The word of all hosts that decide, *depends* where they differ.
+    /// The word of the hosts that decide, as of settings that are judged [`together`].
     pub verdict: Verdict,
     pub decided: usize,
     /// Hosts that were asked and leave it unclear.

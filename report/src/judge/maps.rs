@@ -236,8 +236,7 @@ impl JudgedMap {
 
     /// From the least to the most of crossings, each with the ends of what was measured there.
     fn in_words(&self, mut found: Vec<(f64, (f64, f64))>) -> Option<String> {
-        // Of several before the first point, or behind the last, the one that says the least comes last.
-        let end = |(x, (least, most)): &(f64, (f64, f64))| if *x < 0.0 { *least } else { -most };
+        let end = |(x, (least, most)): &(f64, (f64, f64))| if *x < 0.0 { *least } else { *most };
         found.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| end(a).total_cmp(&end(b))));
         let name = |(x, (least, most)): &(f64, (f64, f64))| match *x {
             f64::NEG_INFINITY => format!("less than {}", self.rounded(*least)),
@@ -246,12 +245,14 @@ impl JudgedMap {
         };
         let (first, last) = (found.first()?, found.last()?);
         let (from, to) = (name(first), name(last));
+        let is_same_end = first.0.total_cmp(&last.0).is_eq();
         Some(match (first.0.is_finite(), last.0.is_finite()) {
             (true, true) => fmt::range(&from, &to),
-            (true, false) => format!("{from} or more"),
-            (false, true) => format!("{to} or less"),
-            (false, false) if first.0 < last.0 => format!("{from} to {to}"),
-            (false, false) => to,
+            (false, true) => format!("at most {to}"),
+            // Of several beyond one end the one that says the least.
+            (false, false) if is_same_end && first.0 < 0.0 => to,
+            (false, false) if is_same_end => from,
+            _ => format!("{from} to {to}"),
         })
     }
 

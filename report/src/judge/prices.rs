@@ -73,15 +73,15 @@ impl JudgedPrice {
 pub struct Tariff(Vec<(f64, f64)>);
 
 impl Tariff {
-    /// The price without work before it, and those after some; `None` where the first is not known on `host`, or is no time.
+    /// The price without work before it, and those after some; `None` where one is not known on `host`, or is no time.
     pub fn on(host: usize, prices: &Prices, PriceOf { study, id }: &PriceOf, way: Way) -> Option<Self> {
         let own = prices.get(study)?;
         let first = own.iter().find(|judged| judged.price.id == *id)?.seconds(host, way)?;
         let later = own.iter().filter_map(|judged| {
             let after = judged.price.after.as_ref().filter(|after| after.of == *id)?;
-            Some((after.us * 1e-6, judged.seconds(host, way)?))
+            Some(judged.seconds(host, way).map(|price| (after.us * 1e-6, price)))
         });
-        let mut points: Vec<(f64, f64)> = std::iter::once((0.0, first)).chain(later).collect();
+        let mut points: Vec<(f64, f64)> = std::iter::once(Some((0.0, first))).chain(later).collect::<Option<_>>()?;
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         Some(Tariff(points))
     }
@@ -95,7 +95,7 @@ impl Tariff {
 
     pub fn least_and_most(&self) -> (f64, f64) {
         let prices = || self.0.iter().map(|(_, price)| *price);
-        (prices().fold(f64::INFINITY, f64::min), prices().fold(0.0, f64::max))
+        (prices().fold(f64::INFINITY, f64::min), prices().fold(f64::NEG_INFINITY, f64::max))
     }
 }
 

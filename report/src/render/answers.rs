@@ -32,7 +32,7 @@ pub fn block(studies: &[StudyView]) -> String {
         table.row([format!("{name}: {said}"), setup, equal, so]);
     }
     let not_async = format!(
-        "**Async did not make most of the published differences.** In {} of {} studies they had another cause: ",
+        "**Async did not cause most of the published differences.** In {} of {} studies they had another cause: ",
         named.len(),
         studies.len()
     );
@@ -40,7 +40,7 @@ pub fn block(studies: &[StudyView]) -> String {
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "machine", "machines");
     format!(
-        "{}\n{}\nPercentages: async over sync, unless named. *Their code* is the authors' program, the rest a rewrite. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md): *depends* where they disagree, *unclear* where none can tell.\n",
+        "{}\n{}\nPercentages: async over sync unless a cell says otherwise. Verdicts judge the direction, or a bound that they assert. *Their code* is the authors' program, the rest a rewrite. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md): *depends* where they or settings disagree, *unclear* where none can tell.\n",
         around(&not_async, prose(&fmt::listed(&named)), &format!(".{others}\n")),
         table.render()
     )

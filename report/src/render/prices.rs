@@ -118,7 +118,7 @@ fn lead(studies: &[StudyView], of: &str) -> String {
     let hosts: BTreeSet<usize> = priced(studies).flat_map(|(_, price)| &price.hosts).map(|on| on.host).collect();
     let (from, at) = match hosts.len() {
         0 | 1 => (format!(", on [{}", cell(host_name(studies))), ", with one round's confidence interval"),
-        hosts => (format!(": the range over [{hosts} machines"), ""),
+        hosts => (format!(": the range over up to [{hosts} machines"), ""),
     };
     format!("A figure is {of} cost beyond the same work in place{from}]({EVIDENCE}MACHINES.md){at}.")
 }

@@ -49,7 +49,7 @@ pub fn section(studies: &[StudyView]) -> String {
     let chart = "\n![Overhead against work between two handoffs](charts/rule.svg)\n";
     let missing = bullets(missing.into_iter().map(|name| format!("No price yet: {name}")));
     format!(
-        "{}Each handoff adds its price. If two parts run side by side, the longer sets the time, and each pays for its handoffs. \
+        "{}Each handoff adds its price, a pool trip that after as much work. If two parts run side by side, the longer sets the time, and each pays for its handoffs. \
          This predicts {} of {} effects: within 25 % of the logarithm of the time ratio, or within 5 points of effects below 20 %. Bold marks [misses](docs/METHODOLOGY.md#misses).\n\n{}{}{missing}",
         heading("the-rule", "## The rule"),
         agreeing(&found),
