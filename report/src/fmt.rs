@@ -212,6 +212,13 @@ pub fn range(from: &str, to: &str) -> String {
     }
 }
 
+/// From one value to another in two digits, in the unit that suits the second: "12 to 45 µs", "45 µs".
+pub fn rough([from, to]: [f64; 2], unit: &str) -> String {
+    let (divisor, symbol) = unit_for(unit, to);
+    let [from, to] = [from, to].map(|x| rounded(x / divisor, 2));
+    join(&range(&from, &to), symbol)
+}
+
 /// "1 claim", "9 claims".
 pub fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })

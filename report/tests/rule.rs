@@ -23,29 +23,17 @@ blocks = { quick = 8 }
 use = "{async} late"
 "#;
 
-const LATE: &str = r#"
-[[price]]
-id = "late-wake"
-text = "a wake-up after 8 ms of work"
-after = { us = 8000, of = "wake" }
-unit = "us"
-metric = "work_s"
-async = "task"
-scenarios = ["price_late_wake"]
-blocks = { quick = 8 }
-use = "{async} late"
+/// The same wake-up after so many microseconds of work, under another id.
+fn later(id: &str, us: u32) -> String {
+    let scenario = format!("price_{}", id.replace('-', "_"));
+    PRICE
+        .replace("\"wake\"", &format!("\"{id}\"\nafter = {{ us = {us}, of = \"wake\" }}"))
+        .replace("price_wake", &scenario)
+}
 
-[[price]]
-id = "later-wake"
-text = "a wake-up after 2 ms of work"
-after = { us = 2000, of = "wake" }
-unit = "us"
-metric = "work_s"
-async = "task"
-scenarios = ["price_later_wake"]
-blocks = { quick = 8 }
-use = "{async} late"
-"#;
+fn priced() -> String {
+    [CLAIMS, PRICE, &later("late-wake", 8000), &later("later-wake", 2000), RULES].concat()
+}
 
 /// Of C1, in which a takes half as long again as b: one that fits, one that does not, and one without a price.
 const RULES: &str = r#"
@@ -173,7 +161,7 @@ fn a_handoff_has_the_price_after_as_much_work_as_lies_between_two() {
     let cases = cases(
         &[&CASES[..], &[("price_wake", "task"), ("price_late_wake", "task"), ("price_later_wake", "task")]].concat(),
     );
-    let asked = Toy { claims: [CLAIMS, PRICE, LATE, RULES].concat(), cases, ..toy("Toy 1000") };
+    let asked = Toy { claims: priced(), cases, ..toy("Toy 1000") };
     let late = |run: &PlannedRun| match run.case.scenario.as_str() {
         "price_late_wake" => Outcome::Took(6e-3, 80_000.0),
         "price_later_wake" => Outcome::Took(3e-3, 80_000.0),
@@ -231,7 +219,7 @@ fn a_rule_that_cannot_be_meant_is_refused() {
         ("\"joy.trip\"", "\"trip\"", "STUDY.price-id"),
         ("side = \"sync\"", "side = \"base\"", "unknown variant"),
     ] {
-        let text = [CLAIMS, PRICE, LATE, RULES].concat();
+        let text = priced();
         assert!(text.contains(from), "{from}");
         let error = Claims::parse(&text.replace(from, to), "claims.toml").expect_err(to).to_string();
         assert!(error.contains(why), "{to}: {error}");

@@ -37,10 +37,7 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
     );
     let name = |price: &&Predicted| {
         let (of, way) = of(price);
-        let (least, most) = price.tariff.least_and_most();
-        let (divisor, symbol) = fmt::unit_for("s", most);
-        let [least, most] = [least, most].map(|price| fmt::rounded(price / divisor, 2));
-        format!("{}, {}: {}", of.id, way.into_str(), fmt::join(&fmt::range(&least, &most), symbol))
+        format!("{}, {}: {}", of.id, way.into_str(), fmt::rough(price.tariff.least_and_most(), "s"))
     };
     let names: Vec<String> = prices.iter().map(name).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

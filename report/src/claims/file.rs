@@ -468,18 +468,15 @@ impl Claims {
             let claim = rule.claim.as_ref().filter(|claim| self.asked(claim, Form::Fair).is_none())?;
             Some((rule.id.as_str(), format!("is about '{claim}', which is no claim or further test of this file")))
         });
-        let lost = lost.or_else(|| {
-            let is_known = |after: &After| {
-                let first = self.prices.iter().find(|price| price.id == after.of && price.after.is_none());
-                let alike = self.prices.iter().filter(|price| price.after.as_ref() == Some(after));
-                after.us > 0.0 && after.us.is_finite() && first.is_some() && alike.count() == 1
-            };
-            let price = self.prices.iter().find(|price| price.after.as_ref().is_some_and(|after| !is_known(after)))?;
-            Some((
-                price.id.as_str(),
-                "needs in 'after' a price of this file that has none, and a time above zero that no other has"
-                    .to_owned(),
-            ))
+        let is_after = |after: &After| {
+            let mut firsts = self.prices.iter().filter(|price| price.id == after.of && price.after.is_none());
+            let alike = self.prices.iter().filter(|price| price.after.as_ref() == Some(after));
+            after.us > 0.0 && after.us.is_finite() && firsts.next().is_some() && alike.count() == 1
+        };
+        let baseless = self.prices.iter().find_map(|price| {
+            price.after.as_ref().filter(|after| !is_after(after))?;
+            let what = "needs in 'after' a price of this file that has none, and a time above zero that no other has";
+            Some((price.id.as_str(), what.to_owned()))
         });
         let unexplained = self.parts().find_map(|(id, part)| {
             let Kind::Cause { explains, form } = &part.kind else { return None };
@@ -487,7 +484,7 @@ impl Claims {
             Some((id, format!("explains '{explains}'{why}")))
         });
         let wrong = || self.quantities().find_map(|(id, quantity)| Some((id, self.fault_of(quantity)?)));
-        lost.or(unexplained).or_else(wrong)
+        lost.or(baseless).or(unexplained).or_else(wrong)
     }
 
     fn fault_of(&self, quantity: &Quantity) -> Option<String> {

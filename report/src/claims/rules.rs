@@ -61,15 +61,11 @@ impl Verdict {
 pub fn together(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
     let tested: Vec<Verdict> = verdicts.into_iter().filter(|verdict| *verdict != Verdict::NotTested).collect();
     let decided: Vec<Verdict> = tested.iter().copied().filter(|verdict| verdict.is_decided()).collect();
+    let differ = decided.windows(2).any(|pair| pair[0] != pair[1]);
     match decided.first() {
         None => tested.first().copied().unwrap_or_default(),
-        Some(first) if decided.iter().any(|other| other != first) => {
-            if decided.iter().all(|verdict| verdict.denies()) {
-                Verdict::DoesNotHold
-            } else {
-                Verdict::Depends
-            }
-        }
+        Some(_) if differ && decided.iter().all(|verdict| verdict.denies()) => Verdict::DoesNotHold,
+        Some(_) if differ => Verdict::Depends,
         Some(first) if first.agrees() && decided.len() < tested.len() => Verdict::Unclear,
         Some(first) => *first,
     }

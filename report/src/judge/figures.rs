@@ -140,11 +140,7 @@ pub fn range_of(scale: &Scale, points: &[f64]) -> Option<String> {
     let (lo, hi) = (points.iter().copied().reduce(f64::min)?, points.iter().copied().reduce(f64::max)?);
     let printer = Printer::new(scale, points, None);
     let ends = printer.in_order([lo, hi].map(|end| printer.print(end)));
-    Some(fmt::join(&from_to(&ends), printer.symbol))
-}
-
-pub(super) fn from_to([from, to]: &[String; 2]) -> String {
-    if from == to { from.clone() } else { format!("{from} to {to}") }
+    Some(fmt::join(&fmt::range(&ends[0], &ends[1]), printer.symbol))
 }
 
 /// Whether figures of both scales can stand in one range.
@@ -166,7 +162,7 @@ pub fn published(row: &Row) -> Option<String> {
         _ => ("", ""),
     };
     let print = |x: f64| format!("{}{}", if x > 0.0 { sign } else { "" }, fmt::plain(x));
-    Some(fmt::join(&from_to(&[lo, hi].map(print)), symbol))
+    Some(fmt::join(&fmt::range(&print(lo), &print(hi)), symbol))
 }
 
 /// The published figure on the scale of the estimates, its ends in rising order.

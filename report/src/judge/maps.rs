@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::round::{Yield, scale};
 use super::{Round, newest};
 use crate::claims::Of;
-use crate::claims::map::{Crossing, Line, Map, When};
+use crate::claims::map::{Crossing, Curve, Line, Map, When};
 use crate::judge::figures;
 use crate::judge::judged::{Estimate, Scale};
 use crate::judge::prediction::effect;
@@ -69,7 +69,8 @@ pub fn judge(maps: &[Map], rounds: &[&Round], prices: &Prices) -> Vec<JudgedMap>
 /// What a round measured of a map; `None` if it did not.
 fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
     // What was measured is the round's; what is predicted, today's.
-    let curves = &map.curves;
+    let tariff = |curve: &Curve| Tariff::on(round.host, prices, &curve.price, curve.side);
+    let curves: Vec<_> = map.curves.iter().filter_map(|curve| Some((curve, tariff(curve)?))).collect();
     let map = round.claims.maps.iter().find(|own| own.id == map.id)?;
     let gather = |line: &Line, scenario: &str| {
         let is_asked = line.quantity.is_measured(&round.profile);
@@ -89,14 +90,14 @@ fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
         let ys: Vec<Option<Estimate>> = found.iter().map(|own| median_estimate(&shown(own), CONFIDENCE)).collect();
         let plain: Vec<Option<f64>> = found.iter().map(|own| stats::median(own.values())).collect();
         let by_rule = |(line, y): (&Line, &Option<Estimate>)| {
-            let curve = curves.iter().find(|curve| curve.arm == line.arm && y.is_some())?;
+            let (curve, tariff) = curves.iter().find(|(curve, _)| curve.arm == line.arm && y.is_some())?;
             let median = |arm: &str| plain[map.line(arm)?];
             let over = median(&curve.over)?;
             let part = curve.beside.as_ref().map_or(Some(0.0), |part| median(part))?;
             let handoffs = curve.handoffs.count(|metric, arm| round.median(scenario, arm, metric))?;
             let second = fmt::conversion("s", fmt::unit_of(&line.quantity.metric))?;
-            let price = Tariff::on(round.host, prices, &curve.price, curve.side)?.after(over / second / handoffs);
-            Some(over * effect(curve.shape, (over, part), handoffs, price * second))
+            let price = tariff.after(over / second / handoffs) * second;
+            Some(over * effect(curve.shape, (over, part), handoffs, price))
         };
         let by_rule: Vec<Option<f64>> = map.lines.iter().zip(&ys).map(by_rule).collect();
         let over = base.map_or(Some(1.0), |base| plain[base]);
@@ -259,7 +260,6 @@ impl JudgedMap {
     /// A value of x in two digits, which is what a crossing is known to.
     pub fn rounded(&self, x: f64) -> String {
         let unit = if let Of::Value { unit, .. } = &self.map.place.of { unit } else { "" };
-        let (divisor, symbol) = fmt::unit_for(unit, x);
-        fmt::join(&fmt::rounded(x / divisor, 2), symbol)
+        fmt::rough([x; 2], unit)
     }
 }

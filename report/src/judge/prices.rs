@@ -50,9 +50,7 @@ impl JudgedPrice {
         let rows = self.rows(way);
         let Scale::Value { unit, .. } = &rows.first()?.scale else { return None };
         let points = || rows.iter().filter_map(|row| Some(row.estimate?.point * factor)).filter(|x| x.is_finite());
-        let (lo, hi) = (points().reduce(f64::min)?, points().reduce(f64::max)?);
-        let (divisor, symbol) = fmt::unit_for(unit, hi);
-        Some(fmt::join(&figures::from_to(&[lo, hi].map(|end| fmt::rounded(end / divisor, 2))), symbol))
+        Some(fmt::rough([points().reduce(f64::min)?, points().reduce(f64::max)?], unit))
     }
 
     /// What is said of its use, if anything; empty if a figure of it is not known.
@@ -93,9 +91,9 @@ impl Tariff {
         self.0.get(above).map_or(low, |(to, high)| low + (high - low) * (work_s - from) / (to - from))
     }
 
-    pub fn least_and_most(&self) -> (f64, f64) {
+    pub fn least_and_most(&self) -> [f64; 2] {
         let prices = || self.0.iter().map(|(_, price)| *price);
-        (prices().fold(f64::INFINITY, f64::min), prices().fold(f64::NEG_INFINITY, f64::max))
+        [prices().fold(f64::INFINITY, f64::min), prices().fold(f64::NEG_INFINITY, f64::max)]
     }
 }
 
