@@ -109,14 +109,13 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         &[measured(5.1, "direct"), measured(1.15, "tokio_rusqlite wal_threads")]),
     Scenario::new("commit_disk", Setting::Commits { window: ms(1_000) }, &[measured(1.1, "single_commit group_commit")]),
     Scenario::new("recorder", Setting::Record { samples: 1_000_000 }, &[always(0.05, "recorder")]),
-    Scenario::new("full_100ms", closed(ms(100), ms(120_000)),
-        &[full(120.0, WITH_COPY), full(120.0, "direct_async_lock sb_fair sb_tokio_mutex")]),
-    Scenario::new("full_1s", closed(ms(1_000), ms(120_000)), &[full(120.0, WITH_COPY)]),
-    Scenario::new("full_10s", closed(ms(10_000), ms(120_000)), &[full(130.0, WITH_COPY)]),
+    // The published holds, for a part of the published two minutes: windows of 200, 30 and 6 holds.
+    Scenario::new("full_100ms", closed(ms(100), ms(20_000)),
+        &[full(20.0, WITH_COPY), full(20.0, "direct_async_lock sb_fair sb_tokio_mutex")]),
+    Scenario::new("full_1s", closed(ms(1_000), ms(30_000)), &[full(31.0, WITH_COPY)]),
+    Scenario::new("full_10s", closed(ms(10_000), ms(60_000)), &[full(70.0, WITH_COPY)]),
     // Two holds, which are enough where no read waits for one.
     Scenario::new("open_10s_wal", open(ms(10_000), ms(20_000)), &[full(21.0, "wal_threads")]),
-    Scenario::new("forty_30s", forty(ms(30_000), ms(5), ms(60_000)),
-        &[full(630.0, "direct"), full(75.0, "tokio_rusqlite wal_threads")]),
     // Beside the authors' program, which runs its three designs one after the other.
     Scenario::new("pause_1ms_100ms", pausing(ms(1), ms(100)), &[originals(12.2, PUBLISHED), originals(37.0, "original")]),
     Scenario::new("pause_1ms_1s", pausing(ms(1), ms(1_000)), &[originals(12.7, PUBLISHED), originals(39.0, "original")]),

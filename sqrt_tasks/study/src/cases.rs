@@ -190,13 +190,11 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         smoke_quick(0.82, "sys_thread_1 sys_thread_1@aa async_await"), smoke_quick(0.44, "sys_thread_cores tokio_cores"),
         smoke_quick(0.59, "sum_1"), smoke_quick(0.35, "sum_cores"),
     ]),
+    Scenario::built("dev", "dev_20", tasks(20, Never), &[full(8.4, "sys_thread_1"), full(4.2, "sys_thread_cores")]),
     Scenario::built("dev", "dev_200", tasks(200, Never), &[
         full(84.0, "sys_thread_1 sys_thread_1@aa tokio_1 async_await"), full(42.0, "sys_thread_cores tokio_cores sys_thread_over"),
-        full(60.0, "sum_1"), full(30.0, "sum_cores"),
     ]),
-    Scenario::built("dev", "dev_1000", tasks(1000, Never), &[
-        full(420.0, "sys_thread_1"), full(210.0, "sys_thread_cores"), originals(210.0, "sys_thread_10 tokio_10 original_sys_thread original_tokio"),
-    ]),
+    Scenario::built("dev", "dev_1000", tasks(1000, Never), &[originals(210.0, "sys_thread_10 tokio_10 original_sys_thread original_tokio")]),
     Scenario::new("best_200", cycles(200), &[always(0.76, "rayon"), smoke_quick(0.76, "static_split tokio_inside")]),
     Scenario::new("kernel", cycles(8), &[smoke_quick(0.69, "collect"), smoke_quick(0.27, "sum"), always(0.09, "vector")]),
     Scenario::built("dev", "cargo", Setting::Program, &[always(0.65, "cargo_run"), always(0.4, "program")]),
