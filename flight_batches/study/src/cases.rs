@@ -172,7 +172,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("map_700", Requests(at_once(700)), &[full(0.7, "async_p0 sync spawn_blocking")]),
     Scenario::new("map_1000", Requests(at_once(1_000)), &[measured(0.72, "async_p0 sync spawn_blocking")]),
     Scenario::new("map_2000", Requests(at_once(2_000)), &[full(1.05, "async_p0 sync spawn_blocking")]),
-    Scenario::new("price_wake_socket", Price(prices::WAKE_SOCKET), &[always(0.25, "thread tokio tokio_current")]),
+    Scenario::new("price_wake_socket", Price(prices::WAKE_SOCKET), &[always(0.25, "thread tokio tokio_current tokio_outside")]),
     Scenario::new("price_timer_1ms", Price(prices::TIMER_1MS), &[always(0.25, "thread tokio thread_100 tokio_100")]),
     Scenario::new("price_waiting_memory", Price(prices::WAITING_MEMORY), &[always(0.15, "thread task thread_connection task_connection")]),
 ];

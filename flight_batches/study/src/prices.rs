@@ -15,6 +15,7 @@ use study_kit::{Observation, Span};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 /// A byte over a loopback connection, one way.
 pub const WAKE_SOCKET: Table = &[
@@ -28,6 +29,15 @@ pub const WAKE_SOCKET: Table = &[
     }),
     ("tokio", || wakes_of_tasks(&multi_thread()?)),
     ("tokio_current", || wakes_of_tasks(&Builder::new_current_thread().enable_all().build()?)),
+    ("tokio_outside", || {
+        let runtime = multi_thread()?;
+        let (near, far) = connection()?;
+        let far = echoing(&runtime, far)?;
+        let observed = wakes(|trips| exchange(&near, trips));
+        drop(near);
+        runtime.block_on(far)??;
+        observed
+    }),
 ];
 
 /// How late a sleep of a millisecond ends: of one sleeper, of a hundred at once.
@@ -176,17 +186,23 @@ fn exchange(mut socket: &TcpStream, trips: u64) -> Result<()> {
     Ok(())
 }
 
+/// A task of `runtime` that answers until the connection is closed.
+fn echoing(runtime: &Runtime, socket: TcpStream) -> io::Result<JoinHandle<io::Result<()>>> {
+    let _entered = runtime.enter();
+    let mut socket = polled(socket)?;
+    Ok(tokio::spawn(async move {
+        let mut byte = [0];
+        while socket.read(&mut byte).await? > 0 {
+            socket.write_all(&answer(byte)).await?;
+        }
+        Ok(())
+    }))
+}
+
 fn wakes_of_tasks(runtime: &Runtime) -> Result<Observation> {
     let (near, far) = connection()?;
+    let echo = echoing(runtime, far)?;
     let _entered = runtime.enter();
-    let mut far = polled(far)?;
-    let echo = tokio::spawn(async move {
-        let mut byte = [0];
-        while far.read(&mut byte).await? > 0 {
-            far.write_all(&answer(byte)).await?;
-        }
-        io::Result::Ok(())
-    });
     let mut near = Some(polled(near)?);
     let observed = wakes(|trips| {
         let mut socket = near.take().context("the connection is lost")?;
