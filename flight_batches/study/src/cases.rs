@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
 use flight_batches::load::Extent;
 use flight_batches::produce::Mode;
 use flight_batches::service::Encoding;
@@ -87,14 +86,15 @@ const ENOUGH_ROWS: usize = 200_000;
 /// Requests in a window, each for as many batches as the whole published table has: `d10_r5k_c1000` is 10 ms per batch, batches of 5,000 rows, 1,000 requests.
 const fn window(delay_ms: u32, rows: usize, requests: usize) -> Flight {
     let saturated = requests >= 100 && rows * requests / delay_ms as usize >= 4_000;
-    // A whole number of every delay, so that a stream which keeps up brings as many batches wherever its window begins; longer where two cores
-    // cannot keep up, so that each of many streams has its turn.
-    let window = Duration::from_millis(match requests {
+    // Longer where two cores cannot keep up, so that each of many streams has its turn.
+    let window_ms = match requests {
         _ if !saturated => 300,
         ..=100 => 400,
         _ => 900,
-    });
-    let extent = Extent::Window { warm_up: Duration::ZERO, window };
+    };
+    // So that a stream which keeps up brings as many batches wherever its window begins.
+    assert!(delay_ms == 0 || window_ms % delay_ms as u64 == 0, "a window is a whole number of delays");
+    let extent = Extent::Window { warm_up: Duration::ZERO, window: Duration::from_millis(window_ms) };
     let (spread, answer) = (Duration::ZERO, Answer::Dropped);
     let (batches, table_rows, columns) = match requests {
         1_000.. if saturated => (None, 1_000_000, 50),
@@ -177,11 +177,6 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("price_waiting_memory", Price(prices::WAITING_MEMORY), &[always(0.15, "thread task thread_connection task_connection")]),
 ];
 
-pub fn subject(arm: &str) -> anyhow::Result<Subject> {
-    let found = ARMS.iter().find(|(name, _)| *name == arm);
-    found.map(|(_, subject)| *subject).with_context(|| format!("nothing serves the arm {arm}"))
-}
-
 impl Flight {
     /// What the delay alone would allow `subject`, in MB/s; nothing without a delay.
     pub fn ideal_mb_per_s(&self, subject: Subject, batch_bytes: usize) -> Option<f64> {
@@ -193,6 +188,7 @@ impl Flight {
 
 #[cfg(test)]
 mod tests {
+    use study_kit::price::find;
     use study_kit::{Profile, case};
 
     use super::*;
@@ -200,20 +196,8 @@ mod tests {
     #[test]
     fn every_arm_of_every_scenario_is_served() {
         for scenario in SCENARIOS.iter().filter(|scenario| matches!(scenario.setting, Requests(_))) {
-            let arms = [Profile::Quick, Profile::Full].into_iter().flat_map(|profile| scenario.arms_in(profile));
-            for arm in arms.flat_map(|(arm, _)| arm.split('~')).filter(|arm| !arm.starts_with("original_")) {
-                subject(arm.split('@').next().unwrap()).unwrap();
-            }
-        }
-    }
-
-    #[test]
-    fn a_window_is_a_whole_number_of_delays() {
-        for scenario in SCENARIOS {
-            if let Requests(Flight { delay_us: delay_us @ 1.., extent: Extent::Window { window, .. }, .. }) =
-                scenario.setting
-            {
-                assert_eq!(window.as_micros() % u128::from(delay_us), 0, "{}", scenario.name);
+            for arm in scenario.arms_in(Profile::Full).flat_map(|(arm, _)| arm.split('~')) {
+                find(ARMS, arm.split('@').next().unwrap()).unwrap();
             }
         }
     }
@@ -221,7 +205,7 @@ mod tests {
     #[test]
     fn the_ideal_of_a_pool_is_that_of_its_threads() {
         let Requests(model) = &case::find(SCENARIOS, "pool_model").unwrap().setting else { panic!("no requests") };
-        let ideal = |arm| model.ideal_mb_per_s(subject(arm).unwrap(), 400_000);
+        let ideal = |arm| model.ideal_mb_per_s(find(ARMS, arm).unwrap(), 400_000);
         assert_eq!((ideal("sync"), ideal("pool_p1")), (Some(1600.0), Some(320.0)));
     }
 }

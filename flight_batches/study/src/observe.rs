@@ -57,7 +57,7 @@ impl Study for FlightBatches {
     fn turns<'a>(case: &'a TestCase<'_, Setting>) -> Result<Turns<'a>> {
         let Setting::Requests(flight) = case.setting else { bail!("only requests run in duets") };
         allocate_for(flight.answer);
-        let server = servers::start(cases::subject(case.arm)?, flight, case.seed)?;
+        let server = servers::start(price::find(cases::ARMS, case.arm)?, flight, case.seed)?;
         let bench = Bench::new(case, flight, server.context("there is no such server on this machine")?)?;
         let mut is_warm = false;
         Ok(Box::new(move || {
@@ -70,10 +70,8 @@ impl Study for FlightBatches {
                 Extent::Whole => delivery.elapsed.as_secs_f64(),
                 Extent::Window { .. } => 1e2 / delivery.mb_per_s(),
             };
-            let mut metrics = settings(flight);
-            bench.describe(&delivery, &mut metrics);
             bench.wait_for_silence()?;
-            Ok(Turn { seconds, digest: bench.digest.clone(), metrics })
+            Ok(Turn { seconds, digest: bench.digest.clone(), metrics: bench.describe(&delivery) })
         }))
     }
 
@@ -87,19 +85,17 @@ impl Study for FlightBatches {
 
 fn observe(case: &TestCase<'_, Setting>, flight: &'static Flight) -> Result<Observation> {
     allocate_for(flight.answer);
-    let subject = cases::subject(case.arm)?;
-    let mut metrics = settings(flight);
+    let subject = price::find(cases::ARMS, case.arm)?;
     let Some(server) = servers::start(subject, flight, case.seed)? else {
         // What needs its figures reads that it cannot be tested here.
-        return Ok(Observation::new("", metrics));
+        return Ok(Observation::new("", settings(flight)));
     };
-    let (digest, server) = if subject == Subject::Loopback {
-        measure_loopback(flight, &server, &mut metrics)?;
-        (String::new(), server)
+    let (digest, metrics, server) = if subject == Subject::Loopback {
+        (String::new(), measure_loopback(flight, &server)?, server)
     } else {
         let bench = Bench::new(case, flight, server)?;
-        metrics.extend(bench.pass_with_server(case.handicap)?);
-        (bench.digest, bench.server)
+        let metrics = bench.pass_with_server(case.handicap)?;
+        (bench.digest, metrics, bench.server)
     };
     let mut observation = Observation::new(digest, metrics);
     observation.child_peak_kib = server.peak_rss_kib();
@@ -123,15 +119,15 @@ fn settings(setting: &Flight) -> Metrics {
     ])
 }
 
-fn measure_loopback(setting: &Flight, server: &Server, metrics: &mut Metrics) -> Result<()> {
+fn measure_loopback(setting: &Flight, server: &Server) -> Result<Metrics> {
     let address = server.address().parse().context("the server listens on no address")?;
     let Extent::Window { warm_up, window } = setting.extent else { bail!("TCP alone is measured in a window") };
     let span = Span::start();
     let (bytes, elapsed) = loopback::measure(address, setting.requests, warm_up, window)?;
+    let (mut metrics, seconds) = (settings(setting), elapsed.as_secs_f64());
     metrics.extend(span.end().metrics());
-    metrics.put("work_s", elapsed.as_secs_f64());
-    metrics.put("mb_per_s", bytes as f64 / 1e6 / elapsed.as_secs_f64());
-    Ok(())
+    metrics.extend([("work_s", seconds), ("mb_per_s", bytes as f64 / 1e6 / seconds)]);
+    Ok(metrics)
 }
 
 /// A server with connections to it, and the load to put on it.
@@ -158,8 +154,8 @@ impl Bench {
         let keeps = answer != Answer::Dropped;
         let load = Load { first: Some(first), keeps, spread, ..Load::new(ticket, requests, extent) };
         let connections = runtime.block_on(Connections::open(server.address(), requests.min(CONNECTIONS)))?;
-        let bench =
-            Bench { setting, subject: cases::subject(case.arm)?, table, load, digest, connections, runtime, server };
+        let subject = price::find(cases::ARMS, case.arm)?;
+        let bench = Bench { setting, subject, table, load, digest, connections, runtime, server };
         if answer == Answer::Reused {
             // The same once without a delay, as the original does.
             let ticket = Ticket { batch_generation_delay: 0.0, ..ticket };
@@ -207,7 +203,7 @@ impl Bench {
         let mut metrics = cost.metrics();
         metrics.put("work_s", delivery.elapsed.as_secs_f64());
         metrics.put("client_cpu_s", metrics.get("cpu_s"));
-        self.describe(&delivery, &mut metrics);
+        metrics.extend(self.describe(&delivery));
         if let Some((before, after)) = before.zip(after) {
             let requests = self.setting.requests;
             let want = match (self.setting.extent, self.setting.batches) {
@@ -222,8 +218,15 @@ impl Bench {
             metrics.put("streams_count", most as f64);
             metrics.put("timer_late_us", after.mean_lateness_ns as f64 / 1e3);
             metrics.put("waiting_threads_count", after.most_waiting_threads as f64);
+            let cpu_s = |process: Process| Some(process.user_s? + process.system_s?);
+            let spent_s = cpu_s(after.process).zip(cpu_s(before.process)).map(|(after, before)| after - before);
+            // Per second that passed between the two questions, and so per byte that was sent in it.
+            let share = spent_s.map(|spent_s| spent_s / (after.process.up_s - before.process.up_s));
+            metrics.put("server_gb_cpu_s", share.map(|share| share / delivery.mb_per_s() * 1e3));
             let table_kib = (self.setting.table_rows * self.table.row_bytes()) as f64 / 1024.0;
-            describe_server(table_kib, &before.process, &after.process, delivery.mb_per_s(), &mut metrics);
+            let peak = after.process.peak_rss_kib.map(kib);
+            metrics.put("server_peak_rss_kib", peak);
+            metrics.put("server_above_table_kib", peak.map(|peak| peak - table_kib));
         }
         Ok(metrics)
     }
@@ -247,8 +250,9 @@ impl Bench {
         Ok(())
     }
 
-    fn describe(&self, delivery: &Delivery, metrics: &mut Metrics) {
+    fn describe(&self, delivery: &Delivery) -> Metrics {
         let (setting, batch_bytes) = (self.setting, self.table.bytes());
+        let mut metrics = settings(setting);
         let rate = delivery.mb_per_s();
         metrics.put("mb_per_s", rate);
         let ideal = setting.ideal_mb_per_s(self.subject, batch_bytes);
@@ -274,19 +278,6 @@ impl Bench {
             }
         }
         metrics.put("fairness_ratio", delivery.fairness());
-        metrics.put("failures_count", delivery.failures.len() as f64);
+        metrics
     }
-}
-
-fn describe_server(table_kib: f64, before: &Process, after: &Process, mb_per_s: f64, metrics: &mut Metrics) {
-    let spent = |time: fn(&Process) -> Option<f64>| time(after).zip(time(before)).map(|(after, before)| after - before);
-    let (user_s, system_s) = (spent(|process| process.user_s), spent(|process| process.system_s));
-    metrics.put("server_user_s", user_s);
-    metrics.put("server_system_s", system_s);
-    // Per second that passed between the two questions, and so per byte that was sent in it.
-    let share = user_s.zip(system_s).map(|(user_s, system_s)| (user_s + system_s) / (after.up_s - before.up_s));
-    metrics.put("server_gb_cpu_s", share.map(|share| share / mb_per_s * 1e3));
-    let peak = after.peak_rss_kib.map(kib);
-    metrics.put("server_peak_rss_kib", peak);
-    metrics.put("server_above_table_kib", peak.map(|peak| peak - table_kib));
 }
