@@ -51,7 +51,7 @@ pub const TIMER_1MS: Table = &[
 /// What each of many that wait takes in memory: for a message, for a byte from a connection.
 pub const WAITING_MEMORY: Table = &[
     ("thread", || {
-        waiting(WAITERS, |number, there| {
+        waiting(vec![(); WAITERS], |number, (), there| {
             let (sender, receiver) = mpsc::sync_channel(1);
             let waiting = thread::Builder::new().spawn(move || {
                 there.fetch_add(1, Ordering::Relaxed);
@@ -65,7 +65,7 @@ pub const WAITING_MEMORY: Table = &[
     }),
     ("task", || {
         let runtime = &multi_thread()?;
-        waiting(WAITERS, |number, there| {
+        waiting(vec![(); WAITERS], |number, (), there| {
             let (sender, receiver) = oneshot::channel();
             let waiting = runtime.spawn(async move {
                 there.fetch_add(1, Ordering::Relaxed);
@@ -78,9 +78,7 @@ pub const WAITING_MEMORY: Table = &[
         })
     }),
     ("thread_connection", || {
-        let mut connections = connections()?;
-        waiting(CONNECTIONS, |number, there| {
-            let (mut near, mut far) = connections.pop().context("too few connections")?;
+        waiting(connections()?, |number, (mut near, mut far), there| {
             let waiting = thread::Builder::new().spawn(move || {
                 there.fetch_add(1, Ordering::Relaxed);
                 let mut bytes = [0; 8];
@@ -93,11 +91,10 @@ pub const WAITING_MEMORY: Table = &[
         })
     }),
     ("task_connection", || {
-        let mut connections = connections()?;
+        let connections = connections()?;
         let runtime = &multi_thread()?;
         let _entered = runtime.enter();
-        waiting(CONNECTIONS, |number, there| {
-            let (mut near, far) = connections.pop().context("too few connections")?;
+        waiting(connections, |number, (mut near, far), there| {
             let mut far = polled(far)?;
             let waiting = tokio::spawn(async move {
                 there.fetch_add(1, Ordering::Relaxed);
@@ -112,9 +109,9 @@ pub const WAITING_MEMORY: Table = &[
 ];
 
 /// Threads or tasks that wait at once.
-const WAITERS: u64 = 2000;
+const WAITERS: usize = 2000;
 /// The same with a connection each: both of its ends are files of this process, which may have 1,024.
-const CONNECTIONS: u64 = 400;
+const CONNECTIONS: usize = 400;
 /// After this the last that has said that it waits does so.
 const SETTLE: Duration = Duration::from_millis(20);
 
@@ -278,20 +275,21 @@ fn lateness(span: Span, late: &[Duration]) -> Result<Observation> {
     Ok(Observation::new("", metrics))
 }
 
-/// What each of so many waiters takes in memory. `start` starts one, which says that it is there before it waits; what it returns sends it its number and
-/// returns its answer.
-fn waiting<E: FnOnce() -> Result<u64>>(
-    waiters: u64,
-    mut start: impl FnMut(u64, Arc<AtomicU64>) -> Result<E>,
+/// What each waiter takes in memory, one for each of `means`. `start` starts one, which says that it is there before it waits; what it returns sends
+/// it its number and returns its answer.
+fn waiting<M, E: FnOnce() -> Result<u64>>(
+    means: Vec<M>,
+    mut start: impl FnMut(u64, M, Arc<AtomicU64>) -> Result<E>,
 ) -> Result<Observation> {
+    let waiters = means.len() as u64;
     let there = Arc::new(AtomicU64::new(0));
     // Reading takes memory the first time.
     resident_bytes();
     let before = resident_bytes();
     let span = Span::start();
     let mut started = Vec::new();
-    for number in 0..waiters {
-        started.push(start(number, Arc::clone(&there)).context("cannot start what waits")?);
+    for (number, means) in (0..).zip(means) {
+        started.push(start(number, means, Arc::clone(&there)).context("cannot start what waits")?);
     }
     while there.load(Ordering::Relaxed) < waiters {
         thread::sleep(Duration::from_millis(1));
@@ -328,7 +326,7 @@ mod tests {
     #[test]
     fn what_waits_takes_the_memory_that_it_touches() {
         const BLOCK: usize = 1 << 16;
-        let observed = waiting(1000, |number, there| {
+        let observed = waiting(vec![(); 1000], |number, (), there| {
             there.fetch_add(1, Ordering::Relaxed);
             let block = std::hint::black_box(vec![1_u8; BLOCK]);
             Ok(move || Ok(number + block.len() as u64 - BLOCK as u64))
@@ -341,7 +339,7 @@ mod tests {
 
     #[test]
     fn a_waiter_that_answers_for_another_is_an_error() {
-        let observed = waiting(2, |_, there| {
+        let observed = waiting(vec![(); 2], |_, (), there| {
             there.fetch_add(1, Ordering::Relaxed);
             Ok(|| Ok(0))
         });
