@@ -32,7 +32,7 @@ pub enum ConnectError {
 pub struct Connections {
     channels: Vec<Channel>,
     /// Beside the load, for questions.
-    aside: Channel,
+    aside: FlightServiceClient<Channel>,
 }
 
 impl Connections {
@@ -49,7 +49,7 @@ impl Connections {
             .initial_stream_window_size(STREAM_WINDOW_BYTES)
             .initial_connection_window_size(CONNECTION_WINDOW_BYTES);
         let refused = |source| ConnectError::Connect { endpoint: endpoint.to_owned(), source };
-        let aside = address.connect().await.map_err(refused)?;
+        let aside = FlightServiceClient::new(address.connect().await.map_err(refused)?);
         let mut channels = Vec::with_capacity(count);
         for _ in 0..count.max(1) {
             channels.push(address.connect().await.map_err(refused)?);
@@ -66,16 +66,14 @@ impl Connections {
 
     /// Rows of the table that the server has; `None` if it does not say.
     pub async fn table_rows(&self) -> Option<usize> {
-        let mut client = FlightServiceClient::new(self.aside.clone());
-        let info = first(client.list_flights(Criteria::default())).await.ok()?;
+        let info = first(self.aside.clone().list_flights(Criteria::default())).await.ok()?;
         usize::try_from(info.total_records).ok()
     }
 
     /// # Errors
     /// If it does not say so.
     pub async fn stats(&self) -> Result<Stats, Status> {
-        let mut client = FlightServiceClient::new(self.aside.clone());
-        let answer = first(client.do_action(Action::new("stats", ""))).await?;
+        let answer = first(self.aside.clone().do_action(Action::new("stats", ""))).await?;
         serde_json::from_slice(&answer.body).map_err(|error| Status::data_loss(error.to_string()))
     }
 }

@@ -125,7 +125,7 @@ fn broken(why: impl Display) -> Status {
 /// Puts messages together to batches and checks them.
 struct Reader {
     ticket: Ticket,
-    /// What the first batch must be, for as long as it is compared.
+    /// What the first batch must be, if it is compared: whole, or its first message.
     first: Option<RecordBatch>,
     closely: bool,
     schema: Option<SchemaRef>,
@@ -157,7 +157,8 @@ impl Reader {
         if batch.compression().is_none() && data.data_body.len() < bytes {
             return Err(broken(format!("{rows} rows in {} bytes", data.data_body.len())));
         }
-        if let Some(first) = self.first.as_ref().filter(|_| self.batches == 0) {
+        let is_compared = self.batches == 0 && (self.closely || self.rows == 0);
+        if let Some(first) = self.first.as_ref().filter(|_| is_compared) {
             let schema = self.schema.clone().ok_or_else(|| broken("a batch before the schema"))?;
             let batch = flight_data_to_arrow_batch(data, schema, &HashMap::new()).map_err(broken)?;
             let begin = self.rows.min(first.num_rows());
@@ -167,9 +168,6 @@ impl Reader {
                 return Err(Status::data_loss(format!("rows {} to {end} of the first batch are wrong", self.rows)));
             }
             shared.delivery().compared += 1;
-            if !self.closely {
-                self.first = None;
-            }
         }
         let want = self.ticket.records_per_batch;
         self.rows += rows;
