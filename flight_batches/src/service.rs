@@ -28,6 +28,9 @@ use crate::uncopied::{Message, Outgoing};
 /// The name of the only flight.
 pub const FLIGHT: &str = "table";
 
+type Answer<T> = Result<Response<T>, Status>;
+type Answers<T> = BoxStream<'static, Result<T, Status>>;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, EnumString, VariantArray, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum Encoding {
@@ -86,14 +89,12 @@ impl Batches {
 
     /// The numbers of the batches that answer `ticket`, as they come.
     fn numbers(&self, ticket: &Ticket) -> Result<BoxStream<'static, usize>, Status> {
-        let Inner { table, options, pool, .. } = &*self.inner;
+        let Inner { table, options, pool, waiting, .. } = &*self.inner;
         let rows = ticket.records_per_batch;
         // Whoever counts the batches gets full ones, from the start of the table again behind its end.
-        let (batches, cycle) = match ticket.batches {
-            Some(batches) => (batches, table.full_batches(rows).max(1)),
-            None => (table.batches(rows), table.batches(rows).max(1)),
-        };
-        let waiting = Arc::clone(&self.inner.waiting);
+        let cycle = if ticket.batches.is_some() { table.rows() / rows } else { table.batches(rows) };
+        let batches = ticket.batches.unwrap_or(cycle);
+        let waiting = Arc::clone(waiting);
         let order = Order { batches, delay: ticket.delay(), prefetch: options.prefetch, waiting };
         let refused = |error| Status::resource_exhausted(format!("no thread can be started for this request: {error}"));
         let numbers = produce(options.mode, pool.as_ref(), order).map_err(refused)?;
@@ -101,28 +102,24 @@ impl Batches {
     }
 
     /// The messages that answer `ticket`.
-    async fn messages(&self, ticket: &Ticket) -> Result<BoxStream<'static, Result<Message, Status>>, Status> {
+    async fn messages(&self, ticket: &Ticket) -> Result<Answers<Message>, Status> {
         let rows = ticket.records_per_batch;
         let inner = Arc::clone(&self.inner);
         let (encoding, row_bytes) = (inner.options.encoding, inner.table.row_bytes());
-        let shared = if encoding == Encoding::Shared {
+        if encoding == Encoding::Shared {
             // Encoding the whole table is no work for a thread that serves.
-            let encoded = tokio::task::spawn_blocking(move || inner.encoded.of(rows)).await;
-            encoded.map_err(internal)?.map_err(internal)?
-        } else {
-            None
-        };
-        let numbers = self.numbers(ticket)?;
-        if let Some(shared) = shared {
-            let parts = stream::iter([0]).chain(numbers.map(|number| number + 1));
-            let messages = parts.flat_map(move |part| stream::iter(shared[part].clone()));
-            return Ok(messages.map(Message::from).map(Ok).boxed());
+            let encoded = tokio::task::spawn_blocking(move || inner.encoded.of(rows)).await.map_err(internal)?;
+            if let Some(shared) = encoded.map_err(internal)? {
+                let parts = stream::iter([0]).chain(self.numbers(ticket)?.map(|number| number + 1));
+                let messages = parts.flat_map(move |part| stream::iter(shared[part].clone()));
+                return Ok(messages.map(Message::from).map(Ok).boxed());
+            }
         }
         // Header and padding of a column are within that of 32 of its values.
         let direct = Budget::DIRECT_MESSAGE_BYTES.saturating_sub(32 * row_bytes).max(Budget::MESSAGE_BYTES);
         let most = if encoding == Encoding::Stock { Budget::MESSAGE_BYTES } else { direct };
         let inner = Arc::clone(&self.inner);
-        let pieces = numbers.flat_map(move |number| {
+        let pieces = self.numbers(ticket)?.flat_map(move |number| {
             let (batch, inner) = (inner.table.batch(number, rows), Arc::clone(&inner));
             // Each piece is cut when the one before has gone.
             let rows = move || inner.budget.rows(inner.streams.now.load(Ordering::SeqCst), row_bytes, most);
@@ -185,42 +182,39 @@ fn named(descriptor: &FlightDescriptor) -> Result<(), Status> {
 
 #[tonic::async_trait]
 impl FlightService for Batches {
-    type HandshakeStream = BoxStream<'static, Result<HandshakeResponse, Status>>;
-    type ListFlightsStream = BoxStream<'static, Result<FlightInfo, Status>>;
-    type DoGetStream = BoxStream<'static, Result<FlightData, Status>>;
-    type DoPutStream = BoxStream<'static, Result<PutResult, Status>>;
-    type DoActionStream = BoxStream<'static, Result<arrow_flight::Result, Status>>;
-    type ListActionsStream = BoxStream<'static, Result<ActionType, Status>>;
-    type DoExchangeStream = BoxStream<'static, Result<FlightData, Status>>;
+    type HandshakeStream = Answers<HandshakeResponse>;
+    type ListFlightsStream = Answers<FlightInfo>;
+    type DoGetStream = Answers<FlightData>;
+    type DoPutStream = Answers<PutResult>;
+    type DoActionStream = Answers<arrow_flight::Result>;
+    type ListActionsStream = Answers<ActionType>;
+    type DoExchangeStream = Answers<FlightData>;
 
-    async fn handshake(
-        &self,
-        _: Request<Streaming<HandshakeRequest>>,
-    ) -> Result<Response<Self::HandshakeStream>, Status> {
+    async fn handshake(&self, _: Request<Streaming<HandshakeRequest>>) -> Answer<Self::HandshakeStream> {
         Err(Status::unimplemented("nobody needs to log in"))
     }
 
-    async fn list_flights(&self, _: Request<Criteria>) -> Result<Response<Self::ListFlightsStream>, Status> {
+    async fn list_flights(&self, _: Request<Criteria>) -> Answer<Self::ListFlightsStream> {
         Ok(Response::new(stream::iter([Ok(self.info()?)]).boxed()))
     }
 
-    async fn get_flight_info(&self, request: Request<FlightDescriptor>) -> Result<Response<FlightInfo>, Status> {
+    async fn get_flight_info(&self, request: Request<FlightDescriptor>) -> Answer<FlightInfo> {
         named(request.get_ref())?;
         Ok(Response::new(self.info()?))
     }
 
-    async fn poll_flight_info(&self, _: Request<FlightDescriptor>) -> Result<Response<PollInfo>, Status> {
+    async fn poll_flight_info(&self, _: Request<FlightDescriptor>) -> Answer<PollInfo> {
         Err(Status::unimplemented("the flight is ready: ask for its info"))
     }
 
-    async fn get_schema(&self, request: Request<FlightDescriptor>) -> Result<Response<SchemaResult>, Status> {
+    async fn get_schema(&self, request: Request<FlightDescriptor>) -> Answer<SchemaResult> {
         named(request.get_ref())?;
         let options = IpcWriteOptions::default();
         let schema = SchemaAsIpc::new(&self.inner.table.schema(), &options).try_into();
         schema.map(Response::new).map_err(|error: arrow_schema::ArrowError| internal(error))
     }
 
-    async fn do_get(&self, request: Request<FlightTicket>) -> Result<Response<Self::DoGetStream>, Status> {
+    async fn do_get(&self, request: Request<FlightTicket>) -> Answer<Self::DoGetStream> {
         let ticket = Ticket::parse(&request.get_ref().ticket, self.inner.table.rows())
             .map_err(|error| Status::invalid_argument(error.to_string()))?;
         let in_flight = Arc::new(self.inner.streams.count());
@@ -234,11 +228,11 @@ impl FlightService for Batches {
         Ok(Outgoing::response(messages))
     }
 
-    async fn do_put(&self, _: Request<Streaming<FlightData>>) -> Result<Response<Self::DoPutStream>, Status> {
+    async fn do_put(&self, _: Request<Streaming<FlightData>>) -> Answer<Self::DoPutStream> {
         Err(Status::unimplemented("the table is read-only"))
     }
 
-    async fn do_action(&self, request: Request<Action>) -> Result<Response<Self::DoActionStream>, Status> {
+    async fn do_action(&self, request: Request<Action>) -> Answer<Self::DoActionStream> {
         let action = &request.get_ref().r#type;
         if action != "stats" {
             return Err(Status::invalid_argument(format!("there is no action '{}': stats", action.escape_debug())));
@@ -247,13 +241,13 @@ impl FlightService for Batches {
         Ok(Response::new(stream::iter([Ok(arrow_flight::Result::new(stats))]).boxed()))
     }
 
-    async fn list_actions(&self, _: Request<Empty>) -> Result<Response<Self::ListActionsStream>, Status> {
+    async fn list_actions(&self, _: Request<Empty>) -> Answer<Self::ListActionsStream> {
         let stats =
             ActionType { r#type: "stats".to_owned(), description: "counts of streams, lateness of timers".to_owned() };
         Ok(Response::new(stream::iter([Ok(stats)]).boxed()))
     }
 
-    async fn do_exchange(&self, _: Request<Streaming<FlightData>>) -> Result<Response<Self::DoExchangeStream>, Status> {
+    async fn do_exchange(&self, _: Request<Streaming<FlightData>>) -> Answer<Self::DoExchangeStream> {
         Err(Status::unimplemented("the table is read-only"))
     }
 }

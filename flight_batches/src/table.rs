@@ -69,11 +69,6 @@ impl Table {
         self.rows().div_ceil(rows.max(1))
     }
 
-    /// How many of them are not shorter.
-    pub fn full_batches(&self, rows: usize) -> usize {
-        self.rows() / rows.max(1)
-    }
-
     /// The batch with this number, empty behind the last; shares the table's memory.
     pub fn batch(&self, number: usize, rows: usize) -> RecordBatch {
         let first = number.saturating_mul(rows).min(self.rows());

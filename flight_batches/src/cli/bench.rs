@@ -73,10 +73,7 @@ pub fn bench(benching: &Benching) -> anyhow::Result<ExitCode> {
     let targets = runtime.block_on(Target::find(endpoints))?;
     // Lines are written as they come, so that an interruption loses none; the name is right when all are there.
     let (unfinished, file) = results::create_new(|number| {
-        let mut name = out.clone().into_os_string();
-        name.push(".part");
-        name.push(if number == 0 { String::new() } else { number.to_string() });
-        name.into()
+        out.with_added_extension(if number == 0 { "part".to_owned() } else { format!("part{number}") })
     });
     let file = file.with_context(|| cannot(&unfinished))?;
     let measured = runtime.block_on(benching.measure(&targets, file));

@@ -13,6 +13,8 @@ use arrow_array::{
 use arrow_schema::{ArrowError, DataType, FieldRef, UnionMode};
 use arrow_select::take::take;
 
+type Result<T> = std::result::Result<T, ArrowError>;
+
 /// Whether columns of `data_type` may hold more than their rows refer to, or are replaced by their values.
 pub fn is_loose(data_type: &DataType) -> bool {
     use DataType::{BinaryView, Dictionary, LargeListView, ListView, Union, Utf8View};
@@ -25,12 +27,12 @@ pub fn is_loose(data_type: &DataType) -> bool {
 /// # Errors
 /// If arrow cannot take the values of such a type; [`ArrowError::OffsetOverflowError`] with the bytes of values that would stand in place of a
 /// dictionary, if they are more than `most`.
-pub fn packed(batch: RecordBatch, most: usize) -> Result<RecordBatch, ArrowError> {
+pub fn packed(batch: RecordBatch, most: usize) -> Result<RecordBatch> {
     let columns: ArrayRef = Arc::new(StructArray::from(batch));
     Ok(RecordBatch::from(part(&columns, most)?.as_struct()))
 }
 
-fn part(array: &ArrayRef, most: usize) -> Result<ArrayRef, ArrowError> {
+fn part(array: &ArrayRef, most: usize) -> Result<ArrayRef> {
     if let Some(array) = array.as_any_dictionary_opt() {
         let bytes = value_bytes(array);
         if bytes > most {
@@ -44,8 +46,8 @@ fn part(array: &ArrayRef, most: usize) -> Result<ArrayRef, ArrowError> {
         DataType::BinaryView => Arc::new(lean(array.as_binary_view())),
         DataType::List(item) => Arc::new(list::<i32>(array.as_list(), item, most)?),
         DataType::LargeList(item) => Arc::new(list::<i64>(array.as_list(), item, most)?),
-        DataType::ListView(item) => Arc::new(list_view::<i32>(array.as_list_view(), item, most)?),
-        DataType::LargeListView(item) => Arc::new(list_view::<i64>(array.as_list_view(), item, most)?),
+        DataType::ListView(item) => list_view::<i32>(array.as_list_view(), item, most)?,
+        DataType::LargeListView(item) => list_view::<i64>(array.as_list_view(), item, most)?,
         DataType::FixedSizeList(item, size) => {
             let values = part(array.as_fixed_size_list().values(), most)?;
             let item = of_type(item, &values);
@@ -58,7 +60,7 @@ fn part(array: &ArrayRef, most: usize) -> Result<ArrayRef, ArrowError> {
         }
         DataType::Struct(fields) => {
             let columns =
-                array.as_struct().columns().iter().map(|column| part(column, most)).collect::<Result<Vec<_>, _>>()?;
+                array.as_struct().columns().iter().map(|column| part(column, most)).collect::<Result<Vec<_>>>()?;
             let fields = fields.iter().zip(&columns).map(|(field, column)| of_type(field, column)).collect();
             Arc::new(StructArray::try_new_with_length(fields, columns, nulls(), array.len())?)
         }
@@ -66,7 +68,7 @@ fn part(array: &ArrayRef, most: usize) -> Result<ArrayRef, ArrowError> {
             let all = UInt64Array::from_iter_values(0..array.len() as u64);
             let array = if *mode == UnionMode::Dense { take(array, &all, None)? } else { Arc::clone(array) };
             let array = array.as_union();
-            let children = fields.iter().map(|(id, _)| part(array.child(id), most)).collect::<Result<Vec<_>, _>>()?;
+            let children = fields.iter().map(|(id, _)| part(array.child(id), most)).collect::<Result<Vec<_>>>()?;
             let fields = fields.iter().zip(&children).map(|((id, field), child)| (id, of_type(field, child)));
             let (ids, offsets) = (array.type_ids().clone(), array.offsets().cloned());
             Arc::new(UnionArray::try_new(fields.collect(), ids, offsets, children)?)
@@ -108,12 +110,7 @@ fn lean<T: ByteViewType>(array: &GenericByteViewArray<T>) -> GenericByteViewArra
     if array.total_buffer_bytes_used() < held { array.gc() } else { array.clone() }
 }
 
-fn runs<R: RunEndIndexType>(
-    array: &RunArray<R>,
-    ends: &FieldRef,
-    values: &FieldRef,
-    most: usize,
-) -> Result<ArrayRef, ArrowError> {
+fn runs<R: RunEndIndexType>(array: &RunArray<R>, ends: &FieldRef, values: &FieldRef, most: usize) -> Result<ArrayRef> {
     let taken = part(&array.values_slice(), most)?;
     let data_type = DataType::RunEndEncoded(Arc::clone(ends), of_type(values, &taken));
     let ends = array.run_ends().sliced_values().collect::<Vec<_>>();
@@ -122,11 +119,7 @@ fn runs<R: RunEndIndexType>(
     Ok(make_array(runs.into_data().into_builder().data_type(data_type).build()?))
 }
 
-fn list<O: OffsetSizeTrait>(
-    array: &GenericListArray<O>,
-    item: &FieldRef,
-    most: usize,
-) -> Result<GenericListArray<O>, ArrowError> {
+fn list<O: OffsetSizeTrait>(array: &GenericListArray<O>, item: &FieldRef, most: usize) -> Result<GenericListArray<O>> {
     let offsets = array.offsets();
     let (first, end) = (offsets[0].as_usize(), offsets[array.len()].as_usize());
     let values = part(&array.values().slice(first, end - first), most)?;
@@ -134,11 +127,7 @@ fn list<O: OffsetSizeTrait>(
     GenericListArray::try_new(of_type(item, &values), offsets, values, array.nulls().cloned())
 }
 
-fn list_view<O: OffsetSizeTrait>(
-    array: &GenericListViewArray<O>,
-    item: &FieldRef,
-    most: usize,
-) -> Result<GenericListViewArray<O>, ArrowError> {
+fn list_view<O: OffsetSizeTrait>(array: &GenericListViewArray<O>, item: &FieldRef, most: usize) -> Result<ArrayRef> {
     let rows = || array.offsets().iter().zip(array.sizes()).map(|(first, size)| (first.as_usize(), size.as_usize()));
     let (mut offsets, mut values) = (array.offsets().clone(), Arc::clone(array.values()));
     // Rows may share values, and are then left as they are.
@@ -153,11 +142,6 @@ fn list_view<O: OffsetSizeTrait>(
         offsets = rows().map(first).collect();
     }
     let values = part(&values, most)?;
-    GenericListViewArray::try_new(
-        of_type(item, &values),
-        offsets,
-        array.sizes().clone(),
-        values,
-        array.nulls().cloned(),
-    )
+    let (item, sizes, nulls) = (of_type(item, &values), array.sizes().clone(), array.nulls().cloned());
+    Ok(Arc::new(GenericListViewArray::try_new(item, offsets, sizes, values, nulls)?))
 }
