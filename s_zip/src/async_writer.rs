@@ -49,9 +49,7 @@ pub struct AsyncStreamingZipWriter<W: AsyncWrite + Unpin> {
     core: Option<Box<Core>>,
     /// A call has begun and not come back: if another finds it so, its future was dropped or the sink failed.
     busy: bool,
-    /// What `Offload` gathers before it hops.
     batch: Batch,
-    /// What the blocking pool is doing with the core and the batch.
     job: Option<Job>,
     /// When the task was back after it last gave way; `None` before it is.
     turn: Option<Instant>,
@@ -92,7 +90,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
         let file = self.core()?.admit(EntryKind::File, name, options)?;
         self.takes_data = data.len() > WHOLE_BYTES;
         if !self.takes_data {
-            return self.perform(Op::Add(file, data.len()), data).await;
+            return self.perform(Op::Add(file), data).await;
         }
         self.perform(Op::Open(file), &[]).await?;
         self.write_data(data).await?;
@@ -111,14 +109,12 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
 
     /// Sends everything so far to the sink, in a form that can be decompressed up to here, and flushes it. Costs compression. Fails if the sink does.
     pub async fn flush(&mut self) -> Result<()> {
-        self.core()?;
         self.perform(Op::Flush, &[]).await
     }
 
     /// Completes the archive, flushes the sink and gives it back; a socket is not shut down.
     /// Fails if the last entry breaks its promise or the sink fails.
     pub async fn finish(mut self) -> Result<W> {
-        self.core()?;
         self.perform(Op::Finish, &[]).await?;
         Ok(self.sink)
     }
@@ -151,6 +147,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     }
 
     async fn perform(&mut self, op: Op, data: &[u8]) -> Result<()> {
+        self.core()?;
         self.busy = true;
         let result = self.perform_by_policy(op, data).await;
         self.leave(result)
@@ -164,8 +161,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
             CompressionPolicy::Inline => op.apply(core, data)?,
             CompressionPolicy::BlockInPlace => task::block_in_place(|| op.apply(core, data))?,
             CompressionPolicy::Offload => {
-                self.batch.ops.push(op);
-                self.batch.data.extend_from_slice(data);
+                self.batch.push(op, data);
                 if sends_all || self.batch.is_full() {
                     self.start_job()?;
                 }
@@ -203,7 +199,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
             CompressionPolicy::Offload if !self.takes_data => Err(Error::NoEntry),
             CompressionPolicy::Offload => {
                 let chunk = &data[..data.len().min(OFFLOAD_BYTES - self.batch.data.len())];
-                self.batch.push_data(chunk);
+                self.batch.push(Op::Data, chunk);
                 Ok(chunk.len())
             }
         })
@@ -291,29 +287,19 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for AsyncStreamingZipWriter<W> {
 
 enum Op {
     Open(Admitted),
-    /// A file with so many bytes, all there are.
-    Add(Admitted, usize),
-    /// So many bytes for the open entry.
-    Data(usize),
+    Add(Admitted),
+    Data,
     Close,
     Flush,
     Finish,
 }
 
 impl Op {
-    /// How much of the batch's data belongs to it.
-    fn data_bytes(&self) -> usize {
-        match self {
-            Op::Add(_, bytes) | Op::Data(bytes) => *bytes,
-            _ => 0,
-        }
-    }
-
     fn apply(self, core: &mut Core, data: &[u8]) -> Result<()> {
         match self {
             Op::Open(entry) => core.open(entry),
-            Op::Add(file, _) => core.add(file, data),
-            Op::Data(_) => write_all(core, data),
+            Op::Add(file) => core.add(file, data),
+            Op::Data => write_all(core, data),
             Op::Close => core.close(),
             Op::Flush => core.flush(),
             Op::Finish => core.finish(),
@@ -323,10 +309,10 @@ impl Op {
 
 type Job = JoinHandle<(Box<Core>, Batch, Result<()>)>;
 
-/// Calls gathered for the blocking pool.
+/// Calls gathered for the blocking pool, each with how many bytes of the data belong to it.
 #[derive(Default)]
 struct Batch {
-    ops: Vec<Op>,
+    ops: Vec<(Op, usize)>,
     data: Vec<u8>,
 }
 
@@ -337,20 +323,18 @@ impl Batch {
         self.data.len() >= OFFLOAD_BYTES || self.ops.len() >= OPS
     }
 
-    fn push_data(&mut self, data: &[u8]) {
+    fn push(&mut self, op: Op, data: &[u8]) {
         self.data.extend_from_slice(data);
-        match self.ops.last_mut() {
-            Some(Op::Data(bytes)) => *bytes += data.len(),
-            _ => self.ops.push(Op::Data(data.len())),
+        match (&op, self.ops.last_mut()) {
+            (Op::Data, Some((Op::Data, bytes))) => *bytes += data.len(),
+            _ => self.ops.push((op, data.len())),
         }
     }
 
     fn apply(&mut self, core: &mut Core) -> Result<()> {
         let mut data = self.data.as_slice();
-        for op in self.ops.drain(..) {
-            let (now, later) = data.split_at(op.data_bytes());
-            data = later;
-            op.apply(core, now)?;
+        for (op, bytes) in self.ops.drain(..) {
+            op.apply(core, data.split_off(..bytes).unwrap_or_default())?;
         }
         self.data.clear();
         Ok(())

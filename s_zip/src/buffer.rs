@@ -48,7 +48,6 @@ impl Buffer {
         self.end = self.end.min(self.start + len);
     }
 
-    /// Removes so many bytes at the front.
     pub fn remove_front(&mut self, bytes: usize) {
         self.start += bytes;
         if self.start == self.end {

@@ -16,7 +16,6 @@ mod read;
 mod signals;
 mod terminal;
 
-/// How a command that ran exits.
 fn exit(found_failures: bool) -> ExitCode {
     ExitCode::from(u8::from(found_failures))
 }

@@ -307,7 +307,6 @@ impl Core {
         result.inspect_err(|_| self.poisoned = true)
     }
 
-    /// Adds a record to what goes to the sink.
     fn put(&mut self, record: impl FnOnce(&mut Vec<u8>)) {
         self.scratch.clear();
         record(&mut self.scratch);

@@ -24,9 +24,6 @@ pub enum NameFault {
     Nul,
     #[error("it holds a backslash: use / between folders")]
     Backslash,
-    /// One of its parts is a device on Windows (`CON`, `aux.txt`), has a character that is not allowed there, or ends in a dot or space.
-    #[error("a part of it means something else on Windows, or nothing")]
-    Windows,
 }
 
 /// Longest name in bytes.
@@ -35,7 +32,7 @@ pub const MAX_NAME_BYTES: usize = 4096;
 pub const MAX_PART_BYTES: usize = 255;
 
 /// Checks that `name`, a file's or (ending in a slash) a folder's, can be extracted and stays in its folder on every system, or gives the first
-/// fault. What only Windows takes amiss is for [`check_windows`].
+/// fault. What only Windows rejects passes.
 pub fn check(name: &str) -> Result<(), NameFault> {
     let path = name.strip_suffix('/').unwrap_or(name);
     let bytes = path.as_bytes();
@@ -82,21 +79,6 @@ pub(crate) fn normal(name: &str, folder: bool) -> String {
     normal
 }
 
-/// Checks that Windows makes of `name` the file or folder that it says, for those who extract there: elsewhere `12:30.log` is a name like any other.
-pub fn check_windows(name: &str) -> Result<(), NameFault> {
-    let other = |part: &str| {
-        let stem = part.split('.').next().unwrap_or_default().trim_end_matches(' ').to_ascii_uppercase();
-        let port = ["COM", "LPT"].iter().any(|port| {
-            let number = stem.strip_prefix(port).unwrap_or_default();
-            number.chars().count() == 1
-                && number.contains(|digit: char| digit.is_ascii_digit() || "¹²³".contains(digit))
-        });
-        let device = port || ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].contains(&stem.as_str());
-        device || part.ends_with(['.', ' ']) || part.contains(|c: char| c < ' ' || "<>:\"|?*".contains(c))
-    };
-    if name.split('/').any(other) { Err(NameFault::Windows) } else { Ok(()) }
-}
-
 /// A text with everything escaped that a terminal could take for a command, or show in another order. Quotes and backslashes stay, so
 /// that what is escaped already does not change.
 pub(crate) fn printable(text: &str) -> String {
@@ -119,25 +101,5 @@ pub(crate) fn shown(name: &str) -> String {
     match name.char_indices().nth(100) {
         Some((end, _)) => format!("{}…", &name[..end]),
         None => name.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_acts_on_a_terminal_is_escaped_once_and_nothing_else() {
-        for text in ["plain", "größe e\u{301} 日本", "it's \"quoted\" \\ \\\\ '", "\\u{1b}[31m", ""] {
-            assert_eq!(printable(text), text);
-        }
-        for (text, shown) in [
-            ("\u{1b}[31m", "\\u{1b}[31m"),
-            ("a\u{202e}b\u{2066}\u{200b}", "a\\u{202e}b\\u{2066}\\u{200b}"),
-            ("'\r\n\t\u{9b}'", "'\\r\\n\\t\\u{9b}'"),
-        ] {
-            assert_eq!(printable(text), shown);
-            assert_eq!(printable(shown), shown);
-        }
     }
 }

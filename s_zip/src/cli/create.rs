@@ -17,7 +17,6 @@ use crate::core::WHOLE_BYTES;
 use crate::reader::dir::Dir;
 use crate::{AsyncStreamingZipWriter, Compression, ParallelZipWriter, StreamingZipWriter};
 
-/// Bytes that are read at once.
 const BUFFER_BYTES: usize = 256 * 1024;
 /// Sizes from here on are announced, because readers of streams need to know.
 const ANNOUNCED_BYTES: u64 = u32::MAX as u64;
@@ -82,7 +81,6 @@ struct Packer {
     folder: Option<(PathBuf, Dir)>,
     buffer: Vec<u8>,
     keep_times: bool,
-    /// Files and folders that are not in the archive.
     left_out: usize,
     /// All files are in the archive as they are in the folder.
     complete: bool,

@@ -87,7 +87,6 @@ impl Out {
 }
 
 impl Unfinished {
-    /// Makes the complete archive appear.
     pub fn complete(self) -> Result<(), Error> {
         if let Some((temporary, path)) = self.0 {
             let fail = || format!("cannot create {}", path.display());

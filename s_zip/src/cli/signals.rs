@@ -20,7 +20,6 @@ pub enum Cleanup {
     Stop,
 }
 
-/// Set when the main thread is to stop.
 pub static STOP: AtomicBool = AtomicBool::new(false);
 static SIGNAL: AtomicI32 = AtomicI32::new(SIGTERM);
 static CLEANUP: Mutex<Cleanup> = Mutex::new(Cleanup::Nothing);

@@ -85,7 +85,6 @@ impl Summary {
 /// One way through an archive, from entry to entry.
 pub(super) struct Pass<'a> {
     options: ReadOptions<'a>,
-    /// The entries that are left out.
     pub bad: Rc<HashSet<usize>>,
 }
 
@@ -141,7 +140,6 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Moves the data of entries.
 pub(super) struct Pump<'a> {
     buffer: Vec<u8>,
     stops: [Option<&'a AtomicBool>; 2],

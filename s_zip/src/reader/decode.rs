@@ -7,7 +7,6 @@ use zstd::stream::raw::{DParameter, Decoder, Operation};
 use crate::error::Cause;
 use crate::format::{METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD};
 
-/// Whether there is a decoder for this method.
 pub(super) fn is_known(method: u16) -> bool {
     matches!(method, METHOD_STORED | METHOD_DEFLATE) || (cfg!(feature = "zstd") && method == METHOD_ZSTD)
 }
@@ -16,7 +15,6 @@ pub(super) fn is_known(method: u16) -> bool {
 pub(super) struct Step {
     pub read: usize,
     pub written: usize,
-    /// The stream ended.
     pub ended: bool,
 }
 

@@ -149,21 +149,15 @@ impl AsyncEncoder for Box<dyn AsyncEncoder> {
 /// A sync compressor under an async face: what is left of async where nothing has to be waited for.
 pub struct Disguised {
     encoder: Buffered,
-    /// Before so many bytes it gives way, as an operation does that is not ready.
-    block_bytes: usize,
+    /// Before so many bytes it gives way, as an operation does that is not ready; if there are none, it takes whatever it is given, at once.
+    block_bytes: Option<usize>,
     /// Whether it has, for the block at hand.
     gave_way: bool,
 }
 
 impl Disguised {
-    /// One that takes whatever it is given, at once.
-    pub fn never_waiting(encoder: Buffered) -> Self {
-        Disguised { encoder, block_bytes: usize::MAX, gave_way: true }
-    }
-
-    /// One that gives way before each block.
-    pub fn giving_way(encoder: Buffered, block_bytes: usize) -> Self {
-        Disguised { encoder, block_bytes, gave_way: false }
+    pub fn new(encoder: Buffered, block_bytes: Option<usize>) -> Self {
+        Disguised { encoder, block_bytes, gave_way: block_bytes.is_none() }
     }
 }
 
@@ -174,8 +168,8 @@ impl AsyncWrite for Disguised {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        self.gave_way = self.block_bytes == usize::MAX;
-        let block = &bytes[..bytes.len().min(self.block_bytes)];
+        self.gave_way = self.block_bytes.is_none();
+        let block = &bytes[..bytes.len().min(self.block_bytes.unwrap_or(usize::MAX))];
         Poll::Ready(self.encoder.write(block))
     }
 

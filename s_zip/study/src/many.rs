@@ -64,7 +64,7 @@ pub fn execute(
 }
 
 /// Does each piece of work on a thread of its own.
-fn on_threads<T: Send>(work: impl Iterator<Item = impl FnOnce() -> Result<T> + Send>) -> Result<Vec<T>> {
+pub fn on_threads<T: Send>(work: impl Iterator<Item = impl FnOnce() -> Result<T> + Send>) -> Result<Vec<T>> {
     thread::scope(|scope| {
         let threads: Vec<_> = work.map(|work| scope.spawn(work)).collect();
         threads.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a thread died"))?).collect()

@@ -1,11 +1,12 @@
 //! This crate's writers and their peers, each used as its documentation shows.
 
 use std::io::{BufWriter, Write};
+use std::iter;
 use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use async_zip::ZipEntryBuilder;
 use async_zip::base::write::ZipFileWriter;
 use flate2::Compression;
@@ -17,6 +18,7 @@ use zip::write::SimpleFileOptions;
 
 use crate::encoders::LEVEL;
 use crate::input::Input;
+use crate::many::on_threads;
 
 /// Buffer that the peers' sinks are given, the size of this crate's own.
 const PEER_BUFFER_BYTES: usize = 128 * 1024;
@@ -70,11 +72,7 @@ pub fn write_concurrent<S: Write + Send>(input: &Input, sink: S) -> Result<S> {
         }
         Ok(())
     };
-    thread::scope(|scope| {
-        let threads: Vec<_> =
-            (0..thread::available_parallelism().map_or(1, NonZero::get)).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| anyhow!("a thread died"))?)
-    })?;
+    on_threads(iter::repeat_n(work, thread::available_parallelism().map_or(1, NonZero::get)))?;
     Ok(writer.finish()?)
 }
 

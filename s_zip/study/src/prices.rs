@@ -29,10 +29,9 @@ const TRIAL_PIECES: u32 = 2_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Price {
-    /// A trip after another. The caller computes for about so long before each, which is not part of the price.
-    Trip { between: Duration },
-    /// A trip of one of so many tasks that make trips at once.
-    Trips { at_once: u64 },
+    /// A trip of one of so many callers, each of whom makes one after another. One alone computes for about so long before each, which is not
+    /// part of the price.
+    Trip { callers: u64, between: Duration },
     /// A write of an entry's data to a file in memory, which grows as an archive does.
     Write,
 }
@@ -109,8 +108,8 @@ pub fn in_writes(arm: &str, input: &Input) -> Result<Observation> {
 /// Makes handoffs as `arm` does and observes what one took.
 pub fn observe(price: Price, arm: &str, input: &Arc<Input>) -> Result<Observation> {
     match price {
-        Price::Trip { between } => one_after_another(price::find(&TRIPS, arm)?, between, input),
-        Price::Trips { at_once } => together(price::find(&TRIPS, arm)?, at_once),
+        Price::Trip { callers: 1, between } => one_after_another(price::find(&TRIPS, arm)?, between, input),
+        Price::Trip { callers, .. } => together(price::find(&TRIPS, arm)?, callers),
         Price::Write => writes(price::find(&WRITES, arm)?, &input.entry()),
     }
 }
@@ -176,12 +175,12 @@ fn one_after_another((drive, way): (Drive, Way), between: Duration, input: &Inpu
     Ok(observation)
 }
 
-fn together((drive, way): (Drive, Way), at_once: u64) -> Result<Observation> {
+fn together((drive, way): (Drive, Way), callers: u64) -> Result<Observation> {
     let driver = Driver::new(drive)?;
     price::observe(|count| {
         driver.run(async {
             let tasks: JoinSet<_> =
-                (0..at_once).map(|task| trips(way, price::share(count, at_once, task), None)).collect();
+                (0..callers).map(|caller| trips(way, price::share(count, callers, caller), None)).collect();
             tasks.join_all().await.into_iter().try_for_each(|made| made.map(drop))
         })
     })

@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, bail};
 use s_zip::{CompressionPolicy, InPlaceFile, ParallelZipWriter, StreamingZipWriter};
 use tokio::io::{AsyncSeek, AsyncWrite, AsyncWriteExt};
 use tokio::runtime::{Builder, Runtime};
@@ -69,7 +69,7 @@ pub async fn async_arm<S: AsyncWrite + AsyncSeek + Unpin>(arm: Arm, input: &Inpu
         }
         Arm::Async | Arm::AsyncCurrentThread => mirror::write_async(input, sink, boxed).await,
         Arm::AsyncStatic => mirror::write_async(input, sink, async_encoder).await,
-        Arm::Disguised => mirror::write_async(input, sink, || Disguised::never_waiting(Buffered::new(8 * 1024))).await,
+        Arm::Disguised => mirror::write_async(input, sink, || Disguised::new(Buffered::new(8 * 1024), None)).await,
         Arm::PollOnly => mirror::write_async(input, sink, giving_way).await,
         Arm::AsyncBuffered | Arm::AsyncBufferedInPlace => {
             let sink = Tracked::new(tokio::io::BufWriter::with_capacity(BUFFER_BYTES, sink));
@@ -87,7 +87,7 @@ pub async fn async_arm<S: AsyncWrite + AsyncSeek + Unpin>(arm: Arm, input: &Inpu
 
 /// The compressor of a future that has something to poll.
 fn giving_way() -> Disguised {
-    Disguised::giving_way(Buffered::new(8 * 1024), 64 * 1024)
+    Disguised::new(Buffered::new(8 * 1024), Some(64 * 1024))
 }
 
 /// What runs an arm's code; made before anything is timed.
@@ -110,20 +110,17 @@ impl Driver {
     pub fn run<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
         match (&self.runtime, self.drive) {
             (Some(runtime), _) => runtime.block_on(future),
-            (None, Drive::Loop) => poll_to_the_end(future),
+            // For futures that never wait.
+            (None, Drive::Loop) => {
+                let (mut future, mut context) = (pin!(future), Context::from_waker(Waker::noop()));
+                loop {
+                    match future.as_mut().poll(&mut context) {
+                        Poll::Ready(value) => return value,
+                        Poll::Pending => std::thread::yield_now(),
+                    }
+                }
+            }
             (None, _) => bail!("a sync arm was driven as an async one"),
-        }
-    }
-}
-
-/// Polls without a runtime: for futures that never wait.
-fn poll_to_the_end<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
-    loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(value) => return value,
-            Poll::Pending => std::thread::yield_now(),
         }
     }
 }
@@ -135,59 +132,41 @@ pub struct Product {
     pub operations: Operations,
 }
 
-impl Product {
-    fn in_memory(sink: Counted<Cursor<Vec<u8>>>) -> Self {
-        Product { archive: Archive::Memory(sink.sink.into_inner()), operations: sink.operations }
-    }
-
-    fn in_file(path: &Path, operations: Operations) -> Self {
-        Product { archive: Archive::File(path.to_owned()), operations }
-    }
-}
-
 /// Writes one archive to `place`: to the file `path`, if it is one for files.
 pub fn write(arm: Arm, input: &Arc<Input>, place: Place, path: &Path, driver: &Driver) -> Result<Product> {
-    match driver.drive {
-        Drive::Sync => blocking(arm, input, place, path),
-        Drive::Task => in_a_task(Arc::clone(input), place, driver),
-        Drive::MultiThread | Drive::CurrentThread | Drive::Loop => awaiting(arm, input, place, path, driver),
-    }
-}
-
-fn blocking(arm: Arm, input: &Input, place: Place, path: &Path) -> Result<Product> {
     if place == Place::Memory {
-        return sync_arm(arm, input, Counted::new(Cursor::new(Vec::new()))).map(Product::in_memory);
+        return to_memory(arm, input, driver);
     }
-    remove(path)?;
-    let operations = sync_arm(arm, input, Counted::new(File::create(path)?))?.operations;
-    Ok(Product::in_file(path, operations))
-}
-
-fn awaiting(arm: Arm, input: &Input, place: Place, path: &Path, driver: &Driver) -> Result<Product> {
-    ensure!(
-        driver.drive != Drive::Loop || place == Place::Memory,
-        "a bare loop cannot wait: this arm writes to memory only"
-    );
-    driver.run(async {
-        if place == Place::Memory {
-            return async_arm(arm, input, Counted::new(Cursor::new(Vec::new()))).await.map(Product::in_memory);
+    let operations = match driver.drive {
+        Drive::Sync => {
+            remove(path)?;
+            sync_arm(arm, input, Counted::new(File::create(path)?))?.operations
         }
-        // Not awaited: the published loop drops its temporary file, which removes it on the spot, sync or async.
-        remove(path)?;
-        let operations = if matches!(arm, Arm::BestAsyncInPlace | Arm::AsyncBufferedInPlace) {
-            async_arm(arm, input, Tracked::new(InPlaceFile::create(path)?)).await?.operations
-        } else {
-            async_arm(arm, input, Counted::new(tokio::fs::File::create(path).await?)).await?.operations
-        };
-        Ok(Product::in_file(path, operations))
-    })
+        Drive::Loop | Drive::Task => bail!("this arm writes to memory only"),
+        Drive::MultiThread | Drive::CurrentThread => driver.run(async {
+            // Not awaited: the published loop drops its temporary file, which removes it on the spot, sync or async.
+            remove(path)?;
+            if matches!(arm, Arm::BestAsyncInPlace | Arm::AsyncBufferedInPlace) {
+                return Ok(async_arm(arm, input, Tracked::new(InPlaceFile::create(path)?)).await?.operations);
+            }
+            Ok(async_arm(arm, input, Counted::new(tokio::fs::File::create(path).await?)).await?.operations)
+        })?,
+    };
+    Ok(Product { archive: Archive::File(path.to_owned()), operations })
 }
 
-fn in_a_task(input: Arc<Input>, place: Place, driver: &Driver) -> Result<Product> {
-    ensure!(place == Place::Memory, "this arm writes to memory only");
+fn to_memory(arm: Arm, input: &Arc<Input>, driver: &Driver) -> Result<Product> {
     let sink = Counted::new(Cursor::new(Vec::new()));
-    let task = async move { mirror::write_async(&input, sink, giving_way).await };
-    driver.run(async { tokio::spawn(task).await?.map(Product::in_memory) })
+    let Counted { sink, operations, .. } = match driver.drive {
+        Drive::Sync => sync_arm(arm, input, sink)?,
+        Drive::Task => {
+            let input = Arc::clone(input);
+            let task = async move { mirror::write_async(&input, sink, giving_way).await };
+            driver.run(async { tokio::spawn(task).await? })?
+        }
+        _ => driver.run(async_arm(arm, input, sink))?,
+    };
+    Ok(Product { archive: Archive::Memory(sink.into_inner()), operations })
 }
 
 fn remove(path: &Path) -> io::Result<()> {

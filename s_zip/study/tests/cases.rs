@@ -39,7 +39,7 @@ fn every_name_stands_for_an_arm_and_every_arm_runs_in_smoke() {
         for arm in arms.split('~').map(|arm| arm.split('@').next().unwrap_or_default()) {
             let known = match work(scenario) {
                 Work::Many { .. } => many::parse(arm).is_ok(),
-                Work::Price(Price::Trip { .. } | Price::Trips { .. }) => price::find(&TRIPS, arm).is_ok(),
+                Work::Price(Price::Trip { .. }) => price::find(&TRIPS, arm).is_ok(),
                 Work::Price(Price::Write) | Work::Writes => price::find(&WRITES, arm).is_ok(),
                 _ => {
                     arm.strip_suffix("_whole").unwrap_or(arm).parse::<Arm>().is_ok() || ["empty", "idle"].contains(&arm)
