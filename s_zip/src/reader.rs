@@ -6,7 +6,7 @@
 //!
 //! What is refused though other readers accept it: bytes after the archive, offsets that do not count from the start of the file
 //! (something may stand before the archive if the offsets account for it), several end records, archives of several disks, overlapping
-//! entries, headers that disagree in more than flags that change nothing, offsets that wrapped.
+//! entries, headers that disagree in more than flags that change nothing, offsets that wrapped and can mean two places.
 
 mod check;
 mod decode;

@@ -3,8 +3,8 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use crate::format::{
-    CENTRAL_HEADER, CENTRAL_HEADER_BYTES, END, END_BYTES, FLAG_UTF8, LIMIT_16, LIMIT_32, ZIP64_END, ZIP64_END_BYTES,
-    ZIP64_LOCATOR, ZIP64_LOCATOR_BYTES,
+    CENTRAL_HEADER, CENTRAL_HEADER_BYTES, END, END_BYTES, FLAG_UTF8, LIMIT_16, LIMIT_32, LOCAL_HEADER, ZIP64_END,
+    ZIP64_END_BYTES, ZIP64_LOCATOR, ZIP64_LOCATOR_BYTES,
 };
 use crate::name::shown;
 use crate::time::DosDateTime;
@@ -15,8 +15,9 @@ use super::error::ReadError;
 use super::source::{Cursor, fill, gather, seek};
 use super::text;
 
-/// A count of 16 bits starts over here, where a program does not write ZIP64.
+/// Numbers of 16 and of 32 bits start over here, where a program does not write ZIP64.
 const WRAP_16: u64 = 1 << 16;
+const WRAP_32: u64 = 1 << 32;
 
 /// Where the directory is, by the end record and the ZIP64 end record.
 #[derive(Clone, Copy)]
@@ -39,7 +40,14 @@ pub(super) fn read<R: Read + Seek>(source: &mut R, limits: &Limits) -> Result<(V
     let length = source.seek(SeekFrom::End(0)).map_err(ReadError::Read)?;
     let end = find_end(source, length)?;
     let wide = find_zip64_end(source, &end)?;
-    let (place, ends_at) = wide.unwrap_or((end.place, end.at));
+    let (mut place, ends_at) = wide.unwrap_or((end.place, end.at));
+    // The offset may have wrapped: the directory ends where the end record starts.
+    if wide.is_none()
+        && let Some(offset) = ends_at.checked_sub(place.bytes)
+        && offset % WRAP_32 == place.offset
+    {
+        place.offset = offset;
+    }
     // Offsets count from the start of the file: something before the archive is fine as long as the offsets know of it.
     if place.offset.checked_add(place.bytes) != Some(ends_at) {
         return Err(ReadError::BadDirectory { what: "it does not end where the end record says" });
@@ -66,6 +74,9 @@ pub(super) fn read<R: Read + Seek>(source: &mut R, limits: &Limits) -> Result<(V
     }
     afford(needed(&bytes, count, name_bytes), count)?;
     let mut entries = parse(&bytes, count)?;
+    if wide.is_none() && place.offset != end.place.offset {
+        restore_offsets(source, &mut entries, place.offset, place.offset - end.place.offset)?;
+    }
     lay_out(&mut entries, place.offset)?;
     Ok((entries, end.comment))
 }
@@ -245,6 +256,35 @@ fn parse_header(cursor: &mut Cursor<'_>) -> Result<Entry, ReadError> {
         host,
         ceiling: 0,
     })
+}
+
+/// Gives offsets back what they lost beyond 32 bits, where the directory's own offset has lost something, too: entries stand one after another, so
+/// that each starts at the first place behind the one before it that its offset can mean.
+fn restore_offsets<R: Read + Seek>(
+    source: &mut R,
+    entries: &mut [Entry],
+    directory_at: u64,
+    lost: u64,
+) -> Result<(), ReadError> {
+    const AMBIGUOUS: ReadError = ReadError::BadDirectory {
+        what: "numbers of more than 32 bits are cut off, and the rest can mean several places: pack the files again with ZIP64",
+    };
+    let mut least = 0_u64;
+    for entry in entries {
+        // Many readers take what was lost for the length of something before the archive, and look here.
+        let elsewhere = entry.offset.saturating_add(lost);
+        let wraps = least.saturating_sub(entry.offset).div_ceil(WRAP_32);
+        entry.offset = entry.offset.saturating_add(wraps.saturating_mul(WRAP_32));
+        least = entry.least_end(entry.raw_name().len() as u64).unwrap_or(u64::MAX);
+        if elsewhere != entry.offset && elsewhere < directory_at {
+            seek(source, elsewhere)?;
+            if gather(source, 4, "a local header")? == LOCAL_HEADER.to_le_bytes() {
+                return Err(AMBIGUOUS);
+            }
+        }
+    }
+    // A size that was cut off leaves a gap.
+    if directory_at.saturating_sub(least) < WRAP_32 { Ok(()) } else { Err(AMBIGUOUS) }
 }
 
 /// Checks by the least that each entry must occupy that none reaches into the next, and enters the place where each must have ended.

@@ -26,3 +26,25 @@ pub(super) fn decode(bytes: &[u8], utf8: bool, made_on_unix: bool) -> (String, b
 fn decode_437(byte: u8) -> char {
     if byte.is_ascii() { char::from(byte) } else { UPPER_437[usize::from(byte - 0x80)] }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_without_the_flag_are_in_code_page_437() {
+        for unix in [false, true] {
+            assert_eq!(decode(b"a\x84\x81\xe1\x9b\xff", false, unix), ("aäüß¢\u{a0}".to_owned(), true));
+            assert_eq!(decode("ä".as_bytes(), true, unix), ("ä".to_owned(), true));
+            assert_eq!(decode(b"a\x84", true, unix), ("a\u{fffd}".to_owned(), false));
+        }
+        assert_eq!(decode("ä".as_bytes(), false, false), ("├ñ".to_owned(), true));
+        assert_eq!(decode("ä".as_bytes(), false, true), ("ä".to_owned(), true));
+    }
+
+    #[test]
+    fn different_bytes_are_different_text() {
+        let all: std::collections::HashSet<char> = (0..=255).map(decode_437).collect();
+        assert_eq!(all.len(), 256);
+    }
+}

@@ -1,8 +1,8 @@
 //! What other programs write and the format does not forbid, or forbids without a reader that minds; and what only looks like it.
 
-use std::collections::HashSet;
+use std::io::{self, Read, Seek, SeekFrom};
 
-use s_zip::{Limits, ReadError};
+use s_zip::{Limits, ReadError, StreamingZipReader};
 
 use crate::common::forged::corpus::with_descriptor;
 use crate::common::forged::times::{ntfs, old_unix, unix, ut};
@@ -109,32 +109,83 @@ fn a_count_that_wrapped_is_what_the_directory_holds() {
     assert_error!(three.with(three.end + 8, &[2, 0, 2, 0]).open(), ReadError::BadDirectory { .. });
 }
 
+/// A file with a hole of zeros in it.
+struct Holed {
+    bytes: Vec<u8>,
+    /// Where the hole starts, and how long it is.
+    hole: (u64, u64),
+    at: u64,
+}
+
+impl Read for Holed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let (start, length) = self.hole;
+        let end = start + length;
+        let (from, until) = match self.at {
+            at if at < start => (Some(at), start - at),
+            at if at < end => (None, end - at),
+            at => (Some(at - length), (self.bytes.len() as u64 + length).saturating_sub(at)),
+        };
+        let count = buffer.len().min(usize::try_from(until).unwrap());
+        match from.map(|from| usize::try_from(from).unwrap()) {
+            Some(from) => buffer[..count].copy_from_slice(&self.bytes[from..from + count]),
+            None => buffer[..count].fill(0),
+        }
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+impl Seek for Holed {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let length = self.bytes.len() as u64 + self.hole.1;
+        self.at = match to {
+            SeekFrom::Start(at) => at,
+            SeekFrom::End(by) => length.checked_add_signed(by).unwrap(),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by).unwrap(),
+        };
+        Ok(self.at)
+    }
+}
+
+/// The archive with a hole before the entry of this index, or before the directory, and the offsets behind it as 32 bits of what they are now.
+fn holed(archive: &Zip, index: usize, length: u64) -> Holed {
+    let mut archive = archive.clone();
+    let start = archive.local.get(index).copied().unwrap_or(archive.central[0]);
+    let offset = |at: usize| (at as u64 + if at >= start { length } else { 0 }).to_le_bytes();
+    for (central, local) in archive.central.clone().into_iter().zip(archive.local.clone()) {
+        archive = archive.with(central + 42, &offset(local)[..4]);
+    }
+    let archive = archive.with(archive.end + 16, &offset(archive.central[0])[..4]);
+    Holed { bytes: archive.bytes, hole: (start as u64, length), at: 0 }
+}
+
 #[test]
-fn offsets_that_wrapped_are_refused() {
-    let archive = zip(&[stored("a", b"first"), stored("b", b"second")]);
-    for (at, offset) in [(archive.end + 16, archive.central[0]), (archive.central[1] + 42, archive.local[1])] {
-        let wrapped = u32::try_from(offset).unwrap().wrapping_sub(60).to_le_bytes();
-        assert!(archive.with(at, &wrapped).test().is_err());
+fn offsets_that_wrapped_are_restored() {
+    const WRAP: u64 = 1 << 32;
+    let archive = zip(&[stored("a", b"first"), deflated("b", b"second"), stored("c", b"third")]);
+    // A hole as long as that, and every offset behind it is what it was.
+    for (index, hole) in [(1, WRAP - 20), (2, WRAP - 60), (2, WRAP - 1), (3, WRAP - 80), (3, WRAP - 1)] {
+        let mut opened = StreamingZipReader::new(holed(&archive, index, hole)).unwrap();
+        assert_eq!(opened.test().unwrap().bytes, 16, "{index} {hole}");
+        let offsets: Vec<u64> = opened.entries().iter().map(|entry| entry.offset).collect();
+        let wanted: Vec<u64> = (0..3).map(|at| archive.local[at] as u64 + if at >= index { hole } else { 0 }).collect();
+        assert_eq!(offsets, wanted, "{index} {hole}");
+    }
+    // What was cut off of a size leaves a gap as well, and then every place is a guess.
+    for (index, hole) in [(0, WRAP), (1, WRAP), (2, WRAP), (3, WRAP), (3, 2 * WRAP)] {
+        let opened = StreamingZipReader::new(holed(&archive, index, hole));
+        assert_error!(opened, ReadError::BadDirectory { .. });
     }
 }
 
 #[test]
-fn names_without_the_flag_are_utf8_of_unix_or_in_code_page_437() {
-    let name_of = |name: &[u8], flags: u16, host: u8| {
-        let member = Member { name: name.to_vec(), flags, host, mode: 0, ..stored("", b"") };
-        let archive = zip(&[member]);
-        (archive.open().unwrap().entries()[0].name.clone(), archive.test().is_ok())
-    };
-    for host in [0, 3] {
-        assert_eq!(name_of(b"a\x84\x81\xe1\x9b\xff", 0, host), ("aäüß¢\u{a0}".to_owned(), true));
-        assert_eq!(name_of("ä".as_bytes(), 1 << 11, host), ("ä".to_owned(), true));
-        assert_eq!(name_of(b"a\x84", 1 << 11, host), ("a\u{fffd}".to_owned(), false));
-    }
-    assert_eq!(name_of("ä".as_bytes(), 0, 0).0, "├ñ");
-    assert_eq!(name_of("ä".as_bytes(), 0, 3).0, "ä");
-    // Different bytes are different text.
-    let all: HashSet<String> = (0x80..=0xff).map(|byte| name_of(&[byte], 0, 6).0).collect();
-    assert_eq!(all.len(), 128);
+fn offsets_that_can_mean_two_places_are_refused() {
+    let archive = zip(&[stored("a", b"first"), stored("b", b"second")]);
+    let second_at = |at: u64| StreamingZipReader::new(holed(&archive, 1, at - archive.local[1] as u64));
+    assert_eq!(second_at((1 << 32) + 1).unwrap().test().unwrap().bytes, 11);
+    // Readers that take the hole for something before the archive find a header where they look for the first entry.
+    assert_error!(second_at(1 << 32), ReadError::BadDirectory { what } if what.contains("several places"));
 }
 
 #[test]
