@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, Result, anyhow};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::design::{AccessError, Arm, Setup};
+use crate::design::{Arm, Setup};
 use crate::driver::{self, Tally};
 use crate::workload::Workload;
 
@@ -30,7 +30,7 @@ pub fn measure<S, C>(
     progress: &(dyn Fn(Duration) + Sync),
     start: impl FnOnce() -> S,
     stop: impl FnOnce(S) -> C,
-) -> anyhow::Result<Measured<C>> {
+) -> Result<Measured<C>> {
     let folder = own_folder(parent)?;
     let Workload { databases, readers, workers, .. } = *workload;
     let setup = Setup { databases, readers, seed, folder: folder.path().to_owned() };
@@ -48,16 +48,15 @@ pub fn measure<S, C>(
         let fault = runtime.block_on(check)?.or_else(|| tally.complaint());
         Ok(Measured { digest, tally, cost, fault })
     };
-    let measured: Result<_, AccessError> = measure();
-    measured.with_context(|| format!("cannot use the databases of {}", arm.name))
+    measure().map_err(|error: anyhow::Error| anyhow!("cannot use the databases of {}: {error}", arm.name))
 }
 
-pub fn runtime(workers: usize) -> anyhow::Result<Runtime> {
+pub fn runtime(workers: usize) -> Result<Runtime> {
     Builder::new_multi_thread().worker_threads(workers).enable_time().build().context("cannot start the async runtime")
 }
 
 /// A folder for one run in `parent`, gone with it.
-pub fn own_folder(parent: &Path) -> anyhow::Result<tempfile::TempDir> {
+pub fn own_folder(parent: &Path) -> Result<tempfile::TempDir> {
     let made = std::fs::create_dir_all(parent)
         .and_then(|()| tempfile::Builder::new().prefix("sqlite_bench-").tempdir_in(parent));
     made.with_context(|| format!("cannot create a folder in {}", parent.display()))

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, Result};
 use strum::IntoStaticStr;
 
 mod access;
 mod published;
 
-pub use access::{AccessError, Answer, Database, Design, Setup, blocking, failed, in_memory};
+pub use access::{Answer, Database, Design, Setup, blocking, in_memory};
 pub use published::{ARMS, Lock, OnThread, spawn_blocking};
 
 /// What an arm is there for.
@@ -24,7 +24,7 @@ pub enum Role {
 }
 
 /// Opens the databases of a design, with the tables and blocks of the start; within a runtime, because some designs start tasks.
-type Open = fn(&Setup) -> Result<Arc<dyn Design>, AccessError>;
+type Open = fn(&Setup) -> Result<Arc<dyn Design>>;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Arm {
@@ -47,7 +47,7 @@ impl Arm {
 }
 
 /// The one of `arms` that is called `name`; the error lists them.
-pub fn find(arms: &[&'static Arm], name: &str) -> anyhow::Result<&'static Arm> {
+pub fn find(arms: &[&'static Arm], name: &str) -> Result<&'static Arm> {
     let choices = || arms.iter().map(|arm| arm.name).collect::<Vec<_>>().join(", ");
     let found = arms.iter().find(|arm| arm.name == name);
     found.copied().with_context(|| format!("unknown arm '{name}': choose one of {}", choices()))

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use anyhow::Result;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
-use crate::design::{AccessError, Design};
+use crate::design::Design;
 use crate::workload::{Loop, Workload, Writes};
 
 mod history;
@@ -59,7 +60,7 @@ pub fn drive(
     workload: &Workload,
     seed: u64,
     progress: &(dyn Fn(Duration) + Sync),
-) -> Result<Tally, AccessError> {
+) -> Result<Tally> {
     let readers = match workload.reads {
         Loop::Closed => workload.databases * workload.readers,
         Loop::Open { .. } => workload.databases,
@@ -109,7 +110,7 @@ fn drive_all(
     run: &Arc<Run>,
     of_readers: Vec<Operations>,
     of_writers: Vec<Operations>,
-) -> Result<(Operations, Vec<(Operations, Acknowledged)>), AccessError> {
+) -> Result<(Operations, Vec<(Operations, Acknowledged)>)> {
     let begin = |(database, record)| runtime.spawn(write(Arc::clone(run), database, record));
     let writers: Vec<_> = of_writers.into_iter().enumerate().map(begin).collect();
     let reads = match run.workload.reads {
@@ -123,7 +124,7 @@ fn drive_all(
     Ok((reads, join(runtime, writers)?))
 }
 
-fn join<T>(runtime: &Runtime, tasks: Vec<JoinHandle<T>>) -> Result<Vec<T>, AccessError> {
+fn join<T>(runtime: &Runtime, tasks: Vec<JoinHandle<T>>) -> Result<Vec<T>> {
     tasks.into_iter().map(|task| runtime.block_on(task).map_err(broken)).collect()
 }
 

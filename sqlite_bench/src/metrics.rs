@@ -37,7 +37,6 @@ pub fn of(tally: &Tally, workload: &Workload, hold: Duration) -> Metrics {
         ("late_reads_count", Some(count(reads.late))),
         ("late_reads_percent", percent(reads.late, reads.answered)),
         ("read_failures_count", Some(count(reads.failures()))),
-        ("read_busy_count", Some(count(reads.busy))),
         ("unanswered_count", Some(count(reads.unanswered))),
         ("scheduled_reads_count", is_open.then(|| count(scheduled))),
         ("answered_percent", percent(reads.answered, scheduled)),

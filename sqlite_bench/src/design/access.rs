@@ -1,15 +1,15 @@
-//! What every design is asked, and how it may fail. They differ in how a closure gets to a connection: that is [`Database`].
+//! What every design is asked. They differ in how a closure gets to a connection: that is [`Database`].
 
-use std::fmt;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode};
+use anyhow::Result;
+use rusqlite::Connection;
 
-use crate::pool::{self, Work};
+use crate::pool::Work;
 use crate::schema::{self, Block, Inspection, JoinIndex, Row};
 
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ impl Setup {
     }
 }
 
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, AccessError>> + Send + 'a>>;
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
 /// A way for async code to reach its databases. All do the same work; where the hold and the waiting take place is what tells them apart.
 pub trait Design: Send + Sync {
@@ -48,41 +48,9 @@ pub trait Design: Send + Sync {
     }
 }
 
-/// Why an operation failed.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum AccessError {
-    /// The database stayed locked for longer than the busy timeout.
-    #[error("the database is locked: {0}")]
-    Busy(String),
-    #[error("{0}")]
-    Failed(String),
-}
-
-impl From<rusqlite::Error> for AccessError {
-    fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => AccessError::Busy(error.to_string()),
-            _ => AccessError::Failed(error.to_string()),
-        }
-    }
-}
-
-impl From<pool::Error> for AccessError {
-    fn from(error: pool::Error) -> Self {
-        if error.is_retryable() { AccessError::Busy(error.to_string()) } else { failed(error) }
-    }
-}
-
-/// An error of a library between us and SQLite.
-pub fn failed(error: impl fmt::Display) -> AccessError {
-    AccessError::Failed(error.to_string())
-}
-
 /// Runs `work` on the blocking pool; a panic is an error, too.
-pub async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, AccessError> + Send + 'static,
-) -> Result<T, AccessError> {
-    tokio::task::spawn_blocking(work).await.map_err(failed)?
+pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await?
 }
 
 /// One database, as a design reaches it.
@@ -91,10 +59,10 @@ pub trait Database: Send + Sync + 'static {
     const MUST_GIVE_WAY: bool = false;
 
     /// Runs `work` on a connection for reading.
-    fn read<T: Send + 'static>(&self, work: impl Work<T>) -> impl Future<Output = Result<T, AccessError>> + Send;
+    fn read<T: Send + 'static>(&self, work: impl Work<T>) -> impl Future<Output = Result<T>> + Send;
 
     /// Runs `work` on the connection for writing: the same one, where there is but one.
-    fn write<T: Send + 'static>(&self, work: impl Work<T>) -> impl Future<Output = Result<T, AccessError>> + Send {
+    fn write<T: Send + 'static>(&self, work: impl Work<T>) -> impl Future<Output = Result<T>> + Send {
         self.read(work)
     }
 
@@ -139,13 +107,13 @@ impl<D: Database> Design for Databases<D> {
 pub fn databases<D: Database>(
     setup: &Setup,
     put: Put,
-    open: impl FnMut(usize) -> Result<D, AccessError>,
-) -> Result<Arc<dyn Design>, AccessError> {
+    open: impl FnMut(usize) -> Result<D>,
+) -> Result<Arc<dyn Design>> {
     Ok(Arc::new(Databases { each: (0..setup.databases).map(open).collect::<Result<_, _>>()?, put }))
 }
 
 /// A design with one connection to each database, in memory, as published; `reach` says how it is reached.
-pub fn in_memory<D: Database>(setup: &Setup, reach: impl Fn(Connection) -> D) -> Result<Arc<dyn Design>, AccessError> {
+pub fn in_memory<D: Database>(setup: &Setup, reach: impl Fn(Connection) -> D) -> Result<Arc<dyn Design>> {
     databases(setup, hold_and_insert, |_| {
         let connection = Connection::open_in_memory()?;
         schema::create(&connection, JoinIndex::Absent, setup.seed)?;

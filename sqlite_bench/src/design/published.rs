@@ -3,9 +3,10 @@
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use anyhow::Result;
 use rusqlite::Connection;
 
-use super::access::{AccessError, Database, blocking, databases, failed, in_memory, insert_and_hold};
+use super::access::{Database, blocking, databases, in_memory, insert_and_hold};
 use super::{Arm, Role};
 use crate::pool::{Options, Pool, Work};
 use crate::schema::{self, JoinIndex};
@@ -44,7 +45,7 @@ pub static ARMS: [Arm; 4] = [
 impl Database for Mutex<Connection> {
     const MUST_GIVE_WAY: bool = true;
 
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         Ok(self.with(work)?)
     }
 }
@@ -68,27 +69,27 @@ pub fn spawn_blocking(connection: Connection) -> OnThread<Mutex<Connection>> {
 }
 
 impl<L: Lock> Database for OnThread<L> {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         let lock = Arc::clone(&self.0);
         blocking(move || Ok(lock.with(work)?)).await
     }
 }
 
 impl Database for tokio_rusqlite::Connection {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         self.call(move |connection| work(connection)).await.map_err(|error| match error {
             tokio_rusqlite::Error::Error(source) => source.into(),
-            other => failed(other),
+            other => other.into(),
         })
     }
 }
 
 impl Database for Pool {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         Ok(Pool::read(self, work).await?)
     }
 
-    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         Ok(Pool::write(self, work).await?)
     }
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::{Result, ensure};
 use tokio::task::JoinSet;
 
-use crate::design::{AccessError, Arm, Design, failed};
+use crate::design::{Arm, Design};
 use crate::schema::{self, Block, Inspection, SEED_BLOCKS, SEED_TRANSACTIONS, WRITE_TRANSACTIONS};
 
 /// Blocks that are written before a run.
@@ -24,22 +25,21 @@ pub struct Acknowledged {
 }
 
 /// Writes the history to every database and reads it back; a fingerprint of the rows, which must be the same in all of them.
-pub async fn replay(design: &dyn Design, databases: usize, seed: u64) -> Result<String, AccessError> {
+pub async fn replay(design: &dyn Design, databases: usize, seed: u64) -> Result<String> {
     let mut common = None;
     for database in 0..databases {
         for number in SEED_BLOCKS..SEED_BLOCKS + HISTORY_WRITES {
             design.write(database, Block::written(number, seed), Duration::ZERO).await?;
         }
         let digest = schema::digest(&design.read(database, READ_AFTER).await?);
-        if *common.get_or_insert_with(|| digest.clone()) != digest {
-            return Err(AccessError::Failed(format!("database {database} returns other rows than the first one")));
-        }
+        let first = common.get_or_insert_with(|| digest.clone());
+        ensure!(*first == digest, "database {database} returns other rows than the first one");
     }
     Ok(common.unwrap_or_default())
 }
 
 /// Lets every connection for reading answer once: the first read of a connection pays for the schema.
-pub async fn warm_up(design: &Arc<dyn Design>, databases: usize, readers: usize) -> Result<(), AccessError> {
+pub async fn warm_up(design: &Arc<dyn Design>, databases: usize, readers: usize) -> Result<()> {
     for database in 0..databases {
         let mut reads = JoinSet::new();
         // More than there are connections, so that none is left out.
@@ -48,7 +48,7 @@ pub async fn warm_up(design: &Arc<dyn Design>, databases: usize, readers: usize)
             reads.spawn(async move { design.read(database, READ_AFTER).await.map(drop) });
         }
         while let Some(joined) = reads.join_next().await {
-            joined.map_err(failed)??;
+            joined??;
         }
     }
     Ok(())
@@ -59,7 +59,7 @@ pub async fn verify(
     arm: &Arm,
     design: &dyn Design,
     acknowledged: &[Acknowledged],
-) -> Result<Option<String>, AccessError> {
+) -> Result<Option<String>> {
     for (database, known) in acknowledged.iter().enumerate() {
         let found = design.inspect(database).await?;
         if let Some(wrong) = difference(arm, found, known) {
