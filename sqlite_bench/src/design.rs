@@ -34,15 +34,11 @@ pub struct Arm {
     pub role: Role,
     pub text: &'static str,
     pub open: Open,
-    /// Whether a write that was not acknowledged may have left a part of itself: every statement commits alone.
-    pub commits_statements: bool,
 }
 
 impl Arm {
-    /// Of arms that are as published but for one thing at most every statement commits alone.
     pub const fn new(role: Role, name: &'static str, text: &'static str, open: Open) -> Self {
-        let commits_statements = matches!(role, Role::Mirror | Role::Control);
-        Arm { name, title: name, role, text, open, commits_statements }
+        Arm { name, title: name, role, text, open }
     }
 }
 

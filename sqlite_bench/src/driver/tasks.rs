@@ -1,12 +1,12 @@
 //! Who asks: the readers of either loop, and the writers, each with a database of its own; and a task that only wants its turn.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Error, anyhow};
 use tokio::runtime::Runtime;
-use tokio::task::JoinError;
 
 use super::history::{Acknowledged, HISTORY_WRITES, READ_AFTER};
 use super::operations::{Operations, Times};
@@ -43,7 +43,7 @@ impl Run {
     }
 }
 
-pub(super) fn broken(error: JoinError) -> Error {
+pub(super) fn broken(error: impl fmt::Display) -> Error {
     anyhow!("a task of the driver broke off: {error}")
 }
 
