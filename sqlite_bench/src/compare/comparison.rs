@@ -119,33 +119,3 @@ impl Comparison {
         self.holds.iter().flat_map(|&hold| self.arms.iter().map(move |&arm| (hold, arm)))
     }
 }
-
-#[cfg(test)]
-pub(super) fn parsed(arguments: &str) -> Comparison {
-    Comparison::parse_from(["compare"].into_iter().chain(arguments.split_whitespace()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_defaults_are_the_published_setting_and_end_within_two_minutes() {
-        let comparison = parsed("").checked().expect("it makes sense");
-        assert!(comparison.arms.iter().map(|arm| arm.name).eq(ARMS.iter().map(|arm| arm.name)));
-        let hold = comparison.holds[0];
-        assert_eq!(comparison.workload(hold), Workload::published(hold, Duration::from_millis(2_050)));
-        let whole: Duration = comparison.runs().map(|(hold, _)| comparison.expected_time(hold)).sum();
-        assert!(whole < Duration::from_secs(115), "{whole:?}");
-    }
-
-    #[test]
-    fn a_window_holds_a_write_however_long() {
-        let windows = |arguments: &str| {
-            let comparison = parsed(&format!("--holds 0s,100ms,1s,10s,30s {arguments}"));
-            comparison.holds.iter().map(|&hold| comparison.window(hold).as_millis()).collect::<Vec<_>>()
-        };
-        assert_eq!(windows(""), [2_050, 2_050, 4_500, 12_000, 36_000]);
-        assert_eq!(windows("--duration 200ms"), [200; 5]);
-    }
-}
