@@ -31,14 +31,7 @@ pub struct Operations {
 impl Operations {
     /// Counts an operation that was due, began and ended at these times. One without a begin came to its turn when the window was over: the
     /// published program begins none then, so that it has a response time alone.
-    pub fn record(
-        &mut self,
-        result: Result<()>,
-        due: Instant,
-        begin: Option<Instant>,
-        end: Instant,
-        in_window: bool,
-    ) {
+    pub fn record(&mut self, result: Result<()>, due: Instant, begin: Option<Instant>, end: Instant, in_window: bool) {
         if let Err(error) = result {
             self.failed += 1;
             self.first_error.get_or_insert_with(|| error.to_string());

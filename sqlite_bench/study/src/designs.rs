@@ -143,11 +143,7 @@ impl<D: Database> Database for InTurn<D> {
 }
 
 /// One pool for reading, and one of one connection for writing.
-pub fn split<P: Database>(
-    file: &Path,
-    readers: usize,
-    open: fn(&Path, usize) -> Result<P>,
-) -> Result<Split<P, P>> {
+pub fn split<P: Database>(file: &Path, readers: usize, open: fn(&Path, usize) -> Result<P>) -> Result<Split<P, P>> {
     Ok(Split { reading: open(file, readers)?, writing: open(file, 1)? })
 }
 
