@@ -2,14 +2,14 @@
 
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::Result;
 use rusqlite::Connection;
 
-use super::access::{Database, blocking, databases, in_memory, insert_and_hold};
-use super::{Arm, Role};
+use super::{Arm, Database, Role, blocking, databases, in_memory};
 use crate::pool::{Options, Pool, Work};
-use crate::schema::{self, JoinIndex};
+use crate::schema::{self, Block, JoinIndex};
 
 pub static ARMS: [Arm; 4] = [
     Arm {
@@ -31,8 +31,7 @@ pub static ARMS: [Arm; 4] = [
         title: "WAL pool",
         ..Arm::new(Role::Best, "wal_threads", "This crate's pool: WAL, a writer thread, reader threads", |setup| {
             let options = Options::default().readers(NonZero::new(setup.readers).unwrap_or(NonZero::<usize>::MIN));
-            // The pool has opened the transaction: the hold is inside.
-            databases(setup, insert_and_hold, |database| {
+            databases(setup, |database| {
                 let file = setup.file(database);
                 schema::create(&Connection::open(&file)?, JoinIndex::Present, setup.seed)?;
                 Ok(Pool::open_blocking(&file, &options)?)
@@ -91,6 +90,13 @@ impl Database for Pool {
 
     async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         Ok(Pool::write(self, work).await?)
+    }
+
+    /// The pool has opened the transaction: the hold is inside, after what was written, for which other connections may have to wait.
+    fn put(connection: &Connection, block: Block, hold: Duration) -> rusqlite::Result<()> {
+        schema::insert(connection, block)?;
+        std::thread::sleep(hold);
+        Ok(())
     }
 
     fn close(&self) {
