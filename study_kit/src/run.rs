@@ -7,9 +7,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::case::{self, TestCase};
 use crate::data;
-use crate::metrics::Metrics;
 use crate::original::Original;
-use crate::record::{DuetPair, Observation, Order, Record, Request};
+use crate::record::{DuetPair, Metrics, Observation, Order, Record, Request};
 use crate::study::{Study, Turns};
 use crate::usage::{kib, peak_rss_kib};
 

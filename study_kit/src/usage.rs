@@ -7,7 +7,7 @@ use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use procfs::process::Process;
 
-use crate::metrics::Metrics;
+use crate::record::Metrics;
 
 /// A stretch of work under way.
 pub struct Span {
