@@ -1,4 +1,4 @@
-//! Parts of the kit that studies call by themselves: spans, prices, servers.
+//! Parts of the kit that studies call by themselves: spans, prices, servers, the probe.
 
 use std::path::Path;
 use std::thread;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use study_kit::price::{Table, missing_arms, observe, observe_by, share};
 use study_kit::server::Server;
-use study_kit::{Observation, Scenario, Span, always};
+use study_kit::{Observation, Scenario, Span, always, probe};
 
 #[test]
 fn a_span_counts_what_the_process_did() {
@@ -79,4 +79,21 @@ fn a_server_ends_when_it_is_told_to_and_what_it_says_instead_is_passed_on() {
     let server = shell("echo listening on x; cat; echo the disk is full >&2; exit 3").unwrap();
     let error = server.stop().unwrap_err().to_string();
     assert!(error.contains("exit status: 3") && error.ends_with("the disk is full"), "{error}");
+}
+
+#[test]
+fn each_line_is_a_fact_with_a_figure() {
+    let facts = probe::facts().unwrap();
+    let names = "cpu_count core_count probe_arithmetic_ns probe_memory_mb_per_s probe_switch_us probe_hop_us";
+    assert_eq!(facts.lines().count(), names.split(' ').count());
+    for (line, name) in facts.lines().zip(names.split(' ')) {
+        let [found, figure, reason] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("no fact: {line:?}") };
+        assert_eq!(found, name);
+        // In a container the kernel may not tell the cores.
+        if figure.is_empty() {
+            assert!(name == "core_count" && !reason.is_empty(), "{line}");
+        } else {
+            assert!(figure.parse::<f64>().unwrap() > 0.0 && reason.is_empty(), "{line}");
+        }
+    }
 }
