@@ -11,8 +11,8 @@ use clap::{Parser, value_parser};
 use humantime::parse_duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::bench;
 use crate::design::{ARMS, Arm, find};
+use crate::driver;
 use crate::metrics::{self, Metrics};
 use crate::workload::{Loop, Workload};
 
@@ -144,7 +144,7 @@ pub fn measure(comparison: &Comparison) -> Result<Vec<Row>> {
     let folder = &comparison.directory;
     // Made by the user, or not at all: a typing error is not worth a new folder. Whether files can be made there shows before a minute has passed.
     fs::read_dir(folder).with_context(|| format!("cannot use the folder {}", folder.display()))?;
-    bench::own_folder(folder)?;
+    driver::own_folder(folder)?;
     let total: Duration = comparison.runs().map(|(hold, _)| comparison.expected_time(hold)).sum();
     let style = ProgressStyle::with_template("{bar:30} {percent}%, {eta} left: {msg}")?;
     let bar = ProgressBar::new(millis(total)).with_style(style);
@@ -155,7 +155,7 @@ pub fn measure(comparison: &Comparison) -> Result<Vec<Row>> {
         bar.set_message(format!("{}, {hold:?}", arm.name));
         let workload = comparison.workload(hold);
         let progress = |elapsed: Duration| bar.set_position(millis(before + elapsed.min(expected)));
-        let (metrics, fault) = match bench::measure(arm, &workload, folder, 0, &progress, || (), |()| ()) {
+        let (metrics, fault) = match driver::measure(arm, &workload, folder, 0, &progress, || (), |()| ()) {
             Ok(measured) => (metrics::of(&measured.tally, &workload, hold), measured.fault),
             Err(error) => (Metrics::new(), Some(format!("{error:#}"))),
         };
