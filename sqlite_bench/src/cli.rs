@@ -68,7 +68,7 @@ fn carry_out(arms: &[&'static Arm], mut arguments: Vec<OsString>) -> Result<Exit
     let matches = parser.get_matches_from(arguments);
     match Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()) {
         Command::Describe => {
-            let line = |arm: &&Arm| format!("{:<18}{:<18}{}\n", arm.name, <&str>::from(arm.role), arm.text);
+            let line = |arm: &&Arm| format!("{:<18}{:<18}{}\n", arm.name, arm.role, arm.text);
             print(&arms.iter().map(line).collect::<String>())?;
             Ok(ExitCode::SUCCESS)
         }

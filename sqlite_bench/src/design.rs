@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use rusqlite::Connection;
-use strum::IntoStaticStr;
 
 use crate::pool::Work;
 use crate::schema::{self, Block, Inspection, JoinIndex, Row};
@@ -16,18 +15,6 @@ use crate::schema::{self, Block, Inspection, JoinIndex, Row};
 mod published;
 
 pub use published::{ARMS, Lock, OnThread, spawn_blocking};
-
-/// What an arm is there for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-pub enum Role {
-    /// As published.
-    Mirror,
-    /// One thing changed.
-    Control,
-    /// What an expert would ship.
-    Best,
-}
 
 /// Opens the databases of a design, with the tables and blocks of the start; within a runtime, because some designs start tasks.
 type Open = fn(&Setup) -> Result<Arc<dyn Design>>;
@@ -37,13 +24,14 @@ pub struct Arm {
     pub name: &'static str,
     /// The document's name of it, if it has one.
     pub title: &'static str,
-    pub role: Role,
+    /// What it is there for: `mirror`, as published; `control`, one thing changed; `best`, what an expert would ship.
+    pub role: &'static str,
     pub text: &'static str,
     pub open: Open,
 }
 
 impl Arm {
-    pub const fn new(role: Role, name: &'static str, text: &'static str, open: Open) -> Self {
+    pub const fn new(role: &'static str, name: &'static str, text: &'static str, open: Open) -> Self {
         Arm { name, title: name, role, text, open }
     }
 }

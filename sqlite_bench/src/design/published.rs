@@ -7,29 +7,29 @@ use std::time::Duration;
 use anyhow::Result;
 use rusqlite::Connection;
 
-use super::{Arm, Database, Role, blocking, databases, in_memory};
+use super::{Arm, Database, blocking, databases, in_memory};
 use crate::pool::{Options, Pool, Work};
 use crate::schema::{self, Block, JoinIndex};
 
 pub static ARMS: [Arm; 4] = [
     Arm {
         title: "Direct Blocking",
-        ..Arm::new(Role::Mirror, "direct", "SQLite called from the task, under a std mutex", |setup| {
+        ..Arm::new("mirror", "direct", "SQLite called from the task, under a std mutex", |setup| {
             in_memory(setup, Mutex::new)
         })
     },
-    Arm::new(Role::Mirror, "spawn_blocking", "SQLite called on the blocking pool, under a std mutex", |setup| {
+    Arm::new("mirror", "spawn_blocking", "SQLite called on the blocking pool, under a std mutex", |setup| {
         in_memory(setup, spawn_blocking)
     }),
     Arm {
         title: "tokio-rusqlite",
-        ..Arm::new(Role::Mirror, "tokio_rusqlite", "A thread per database, asked through a channel", |setup| {
+        ..Arm::new("mirror", "tokio_rusqlite", "A thread per database, asked through a channel", |setup| {
             in_memory(setup, tokio_rusqlite::Connection::from)
         })
     },
     Arm {
         title: "WAL pool",
-        ..Arm::new(Role::Best, "wal_threads", "This crate's pool: WAL, a writer thread, reader threads", |setup| {
+        ..Arm::new("best", "wal_threads", "This crate's pool: WAL, a writer thread, reader threads", |setup| {
             let options = Options::default().readers(NonZero::new(setup.readers).unwrap_or(NonZero::<usize>::MIN));
             databases(setup, |database| {
                 let file = setup.file(database);

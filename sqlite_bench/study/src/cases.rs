@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlite_bench::design::{self, Arm, OnThread, Role, in_memory};
+use sqlite_bench::design::{self, Arm, OnThread, in_memory};
 use sqlite_bench::workload::{Loop, Workload, Writes};
 use study_kit::{Arms, Scenario, always, full, measured, originals, smoke};
 
@@ -19,11 +19,11 @@ pub fn arms() -> Vec<&'static Arm> {
 
 #[rustfmt::skip]
 pub static ARMS: [Arm; 3] = [
-    Arm::new(Role::Control, "direct_async_lock", "direct under tokio's mutex: waiting no longer blocks a worker, SQLite still does",
+    Arm::new("control", "direct_async_lock", "direct under tokio's mutex: waiting no longer blocks a worker, SQLite still does",
         |setup| in_memory(setup, |connection| AwaitedLock(connection.into()))),
-    Arm::new(Role::Control, "sb_fair", "spawn_blocking under parking_lot's fair mutex",
+    Arm::new("control", "sb_fair", "spawn_blocking under parking_lot's fair mutex",
         |setup| in_memory(setup, |connection| OnThread(Arc::new(FairLock(connection.into()))))),
-    Arm::new(Role::Control, "sb_tokio_mutex", "spawn_blocking under tokio's mutex, taken before the thread",
+    Arm::new("control", "sb_tokio_mutex", "spawn_blocking under tokio's mutex, taken before the thread",
         |setup| in_memory(setup, |connection| LockedByTask(Arc::new(connection.into())))),
 ];
 
