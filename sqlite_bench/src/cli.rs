@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use anyhow::{Context, Result, ensure};
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::compare::{self, Comparison};
 use crate::design::{Arm, find};
-use crate::stdout;
 
 const ABOUT: &str =
     "Compares ways to reach SQLite from async Rust: what do reads wait for while a write holds the database?";
@@ -48,20 +49,15 @@ enum Command {
 /// Carries out a command line, of which the first word is the program, where `arms` can be chosen from. Prints an error once.
 pub fn run(arms: &[&'static Arm], arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     carry_out(arms, arguments.into_iter().collect()).unwrap_or_else(|error| {
-        // Whoever reads our output has had enough of it: that is no failure of ours.
-        let cause = error.root_cause().downcast_ref::<io::Error>();
-        if cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe) {
-            return ExitCode::SUCCESS;
-        }
         // If nobody listens there, nothing can be done about it.
         let _ = writeln!(io::stderr(), "error: {}", format!("{error:#}").replace('\n', " "));
         ExitCode::from(2)
     })
 }
 
-fn carry_out(arms: &[&'static Arm], mut arguments: Vec<OsString>) -> anyhow::Result<ExitCode> {
-    // Before anything is measured: every command prints.
-    stdout::check()?;
+fn carry_out(arms: &[&'static Arm], mut arguments: Vec<OsString>) -> Result<ExitCode> {
+    // Before anything is measured: every command prints, and nothing of it would arrive.
+    ensure!(!CLOSED.load(Ordering::Relaxed), "cannot write to standard output: it is closed");
     if arguments.len() < 2 {
         arguments.push("compare".into());
     }
@@ -72,15 +68,41 @@ fn carry_out(arms: &[&'static Arm], mut arguments: Vec<OsString>) -> anyhow::Res
     let matches = parser.get_matches_from(arguments);
     match Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()) {
         Command::Describe => {
-            let line = |arm: &&Arm| format!("{:<18}{:<18}{}\n", arm.name, <&str>::from(arm.role), arm.text);
-            stdout::print(&arms.iter().map(line).collect::<String>())?;
+            let line = |arm: &&Arm| format!("{:<18}{:<18}{}\n", arm.name, arm.role, arm.text);
+            print(&arms.iter().map(line).collect::<String>())?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Compare(comparison) => {
             let comparison = comparison.checked()?;
             let rows = compare::measure(&comparison)?;
-            stdout::print(&compare::tables(&comparison, &rows))?;
+            print(&compare::tables(&comparison, &rows))?;
             Ok(ExitCode::from(u8::from(rows.iter().any(|row| row.fault.is_some()))))
         }
     }
 }
+
+/// Prints `text` and makes sure that all of it arrived.
+fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        // Whoever reads our output has had enough of it: that is no failure of ours.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => done.context("cannot write to standard output"),
+    }
+}
+
+/// Whether whoever started the program closed standard output.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Runs before Rust's own start, which puts /dev/null in the place of a closed standard output: what is written there is lost without an error.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+#[used]
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
+#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+static AT_START: extern "C" fn() = {
+    extern "C" fn look() {
+        use std::os::fd::AsFd;
+        CLOSED.store(io::stdout().as_fd().try_clone_to_owned().is_err(), Ordering::Relaxed);
+    }
+    look
+};

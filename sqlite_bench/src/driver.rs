@@ -1,16 +1,20 @@
-//! Who asks a design and keeps the time.
+//! One design under one workload, from an empty folder to the checked answer: who asks it and keeps the time.
 //!
 //! Every operation has a **service time**, from when its task first runs, as published, and a **response time**, from when it was due: the end of
 //! the pause before it, or its place in the schedule. What a request waits for a worker is in the second alone.
 
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use tokio::runtime::Runtime;
+use anyhow::{Context, Error, Result, anyhow};
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-use crate::design::{AccessError, Design};
+use crate::design::{Arm, Design, Setup};
 use crate::workload::{Loop, Workload, Writes};
 
 mod history;
@@ -51,6 +55,58 @@ impl Tally {
     }
 }
 
+#[derive(Debug)]
+pub struct Measured<C> {
+    /// Of the history, before the run.
+    pub digest: String,
+    pub tally: Tally,
+    pub cost: C,
+    /// What is wrong with it: a write that is lost, operations that failed.
+    pub fault: Option<String>,
+}
+
+/// Opens the databases below `parent`, drives the design, and checks that every acknowledged write is there. `start` is called when all is
+/// ready, and what it returned goes to `stop` when the last operation is over.
+pub fn measure<S, C>(
+    arm: &Arm,
+    workload: &Workload,
+    parent: &Path,
+    seed: u64,
+    progress: &(dyn Fn(Duration) + Sync),
+    start: impl FnOnce() -> S,
+    stop: impl FnOnce(S) -> C,
+) -> Result<Measured<C>> {
+    let folder = own_folder(parent)?;
+    let Workload { databases, readers, workers, .. } = *workload;
+    let setup = Setup { databases, readers, seed, folder: folder.path().to_owned() };
+    let runtime = runtime(workers)?;
+    // Some designs start tasks when they are opened, and hand what they are made of to the runtime when they go.
+    let _entered = runtime.enter();
+    let measure = || {
+        let design = (arm.open)(&setup)?;
+        let digest = runtime.block_on(replay(&*design, databases, seed))?;
+        runtime.block_on(warm_up(&design, databases, readers))?;
+        let span = start();
+        let tally = drive(&runtime, &design, workload, seed, progress)?;
+        let cost = stop(span);
+        let check = verify(&*design, &tally.acknowledged);
+        let fault = runtime.block_on(check)?.or_else(|| tally.complaint());
+        Ok(Measured { digest, tally, cost, fault })
+    };
+    measure().map_err(|error: Error| anyhow!("cannot use the databases of {}: {error}", arm.name))
+}
+
+pub fn runtime(workers: usize) -> Result<Runtime> {
+    Builder::new_multi_thread().worker_threads(workers).enable_time().build().context("cannot start the async runtime")
+}
+
+/// A folder for one run in `parent`, gone with it.
+pub fn own_folder(parent: &Path) -> Result<TempDir> {
+    let made =
+        fs::create_dir_all(parent).and_then(|()| tempfile::Builder::new().prefix("sqlite_bench-").tempdir_in(parent));
+    made.with_context(|| format!("cannot create a folder in {}", parent.display()))
+}
+
 /// Drives `design`, whose databases hold the history already, as `workload` says. `progress` is called some times a second with how long
 /// the run has taken. Failed operations are counted, not returned.
 pub fn drive(
@@ -59,7 +115,7 @@ pub fn drive(
     workload: &Workload,
     seed: u64,
     progress: &(dyn Fn(Duration) + Sync),
-) -> Result<Tally, AccessError> {
+) -> Result<Tally> {
     let readers = match workload.reads {
         Loop::Closed => workload.databases * workload.readers,
         Loop::Open { .. } => workload.databases,
@@ -109,7 +165,7 @@ fn drive_all(
     run: &Arc<Run>,
     of_readers: Vec<Operations>,
     of_writers: Vec<Operations>,
-) -> Result<(Operations, Vec<(Operations, Acknowledged)>), AccessError> {
+) -> Result<(Operations, Vec<(Operations, Acknowledged)>)> {
     let begin = |(database, record)| runtime.spawn(write(Arc::clone(run), database, record));
     let writers: Vec<_> = of_writers.into_iter().enumerate().map(begin).collect();
     let reads = match run.workload.reads {
@@ -123,7 +179,7 @@ fn drive_all(
     Ok((reads, join(runtime, writers)?))
 }
 
-fn join<T>(runtime: &Runtime, tasks: Vec<JoinHandle<T>>) -> Result<Vec<T>, AccessError> {
+fn join<T>(runtime: &Runtime, tasks: Vec<JoinHandle<T>>) -> Result<Vec<T>> {
     tasks.into_iter().map(|task| runtime.block_on(task).map_err(broken)).collect()
 }
 

@@ -20,7 +20,6 @@ pub fn of(tally: &Tally, workload: &Workload, hold: Duration) -> Metrics {
     let is_open = scheduled > 0;
     let all = [
         ("hold_ms", Some(ms(hold))),
-        ("databases_count", Some(count(workload.databases as u64))),
         ("reads_count", Some(count(reads.in_window))),
         ("begun_reads_count", Some(count(service.count()))),
         ("read_period_ms", reads.period().map(ms)),
@@ -37,7 +36,6 @@ pub fn of(tally: &Tally, workload: &Workload, hold: Duration) -> Metrics {
         ("late_reads_count", Some(count(reads.late))),
         ("late_reads_percent", percent(reads.late, reads.answered)),
         ("read_failures_count", Some(count(reads.failures()))),
-        ("read_busy_count", Some(count(reads.busy))),
         ("unanswered_count", Some(count(reads.unanswered))),
         ("scheduled_reads_count", is_open.then(|| count(scheduled))),
         ("answered_percent", percent(reads.answered, scheduled)),
@@ -52,7 +50,6 @@ pub fn of(tally: &Tally, workload: &Workload, hold: Duration) -> Metrics {
         ("write_max_ms", writes.service.quantile_ms(1.0)),
         ("write_failures_count", Some(count(writes.failures()))),
         ("writing_s", Some(tally.writing.as_secs_f64())),
-        ("ticker_p50_ms", ticks.late.quantile_ms(0.5)),
         ("ticker_p99_ms", ticks.late.quantile_ms(0.99)),
         ("ticker_max_ms", ticks.late.quantile_ms(1.0)),
         ("blocked_s", Some(ticks.blocked.as_secs_f64())),

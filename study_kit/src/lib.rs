@@ -4,10 +4,8 @@ pub mod case;
 pub mod data;
 pub mod layout;
 mod line;
-mod metrics;
 mod original;
 mod output;
-mod overview;
 mod page;
 pub mod price;
 pub mod probe;
@@ -21,9 +19,8 @@ pub mod usage;
 pub use case::{
     Arms, Profile, Scenario, TestCase, always, full, measured, originals, quick, smoke, smoke_full, smoke_quick,
 };
-pub use metrics::Metrics;
 pub use program::main;
-pub use record::Observation;
+pub use record::{Metrics, Observation};
 pub use study::{Study, Turn, Turns};
 pub use usage::Span;
 

@@ -1,11 +1,57 @@
-//! The tables of page.toml as a program prints them; the rest of the page is the report's.
+//! What a study's program does without arguments: every case of the document's tables once, each in a process of its own, and the tables. The rest of
+//! page.toml is the report's.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::iter::once;
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
 use serde::Deserialize;
 
+use crate::case::Profile;
 use crate::layout::{Cell, Column, Row, Table};
+use crate::record::Record;
+use crate::study::Study;
+
+/// Runs the verb `run` of this program once for each case that the tables show and that quick lists, and fills them.
+pub fn overview<S: Study>() -> Result<String> {
+    let tables = tables(S::PAGE)?;
+    let shown: BTreeSet<(&str, &str)> = tables.iter().flat_map(cases).collect();
+    // With the build that this program is.
+    let scenarios = S::SCENARIOS.iter().filter(|scenario| scenario.build == "release");
+    let listed = scenarios.flat_map(|scenario| scenario.arms_in(Profile::Quick).map(move |(arm, _)| (scenario, arm)));
+    let cases: Vec<_> = listed.filter(|(scenario, arm)| shown.contains(&(scenario.name, arm))).collect();
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {msg}")?;
+    let bar = ProgressBar::new(cases.len() as u64).with_style(style);
+    let mut samples = HashMap::new();
+    for (scenario, arm) in cases {
+        bar.set_message(format!("{} {arm}", scenario.name));
+        let sample = S::prepare(&scenario.setting, 0).and_then(|()| sample(scenario.name, arm));
+        samples.insert((scenario.name, arm), sample.with_context(|| format!("{} {arm} failed", scenario.name))?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let value = |scenario: &str, arm: &str, metric: &str| samples.get(&(scenario, arm))?.get(metric).copied();
+    let tables: String = tables.iter().map(|table| render(table, &value)).collect();
+    Ok(format!("{tables}One run each: no verdicts. `make report-{}` measures in blocks and judges.\n", S::NAME))
+}
+
+/// The metrics of one run in a process of its own, with the time of the process, `process_s`.
+fn sample(scenario: &str, arm: &str) -> Result<BTreeMap<String, f64>> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["run", "--scenario", scenario, "--arm", arm]).stdin(Stdio::null()).stderr(Stdio::inherit());
+    let start = Instant::now();
+    let output = command.output()?;
+    let process_s = start.elapsed().as_secs_f64();
+    let mut sample: Record = serde_json::from_slice(&output.stdout).with_context(|| output.status.to_string())?;
+    if let Some(error) = sample.error {
+        bail!(error);
+    }
+    sample.metrics.insert("process_s".to_owned(), process_s);
+    Ok(sample.metrics)
+}
 
 #[derive(Debug, Deserialize)]
 struct Page {
@@ -14,14 +60,14 @@ struct Page {
 }
 
 /// The tables of page.toml that the program prints.
-pub fn tables(text: &str) -> Result<Vec<Table>> {
+fn tables(text: &str) -> Result<Vec<Table>> {
     let Page { mut table } = toml::from_str(text).context("page.toml")?;
     table.retain(|table| table.overview);
     Ok(table)
 }
 
 /// Scenario and arm of every run that the cells of `table` show.
-pub fn cases(table: &Table) -> impl Iterator<Item = (&str, &str)> {
+fn cases(table: &Table) -> impl Iterator<Item = (&str, &str)> {
     let cells = table.row.iter().flat_map(|row| table.column.iter().filter_map(|column| column.in_row(row)));
     cells.flat_map(|Cell { scenario, arm, minus, dividend, .. }| {
         [Some(arm), minus, dividend].into_iter().flatten().map(move |arm| (scenario, arm))
@@ -31,7 +77,7 @@ pub fn cases(table: &Table) -> impl Iterator<Item = (&str, &str)> {
 /// The figure of scenario, arm and metric, if there is one.
 type Value<'a> = dyn Fn(&str, &str, &str) -> Option<f64> + 'a;
 
-pub fn render(table: &Table, value: &Value<'_>) -> String {
+fn render(table: &Table, value: &Value<'_>) -> String {
     let widest = |cells: &[String]| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
     let labels: Vec<String> = once(&table.row_header).chain(table.row.iter().map(|row| &row.label)).cloned().collect();
     let width = widest(&labels);
@@ -78,8 +124,6 @@ fn number(value: f64, digits: Option<usize>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     const TOY: &str = r#"

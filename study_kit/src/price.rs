@@ -31,14 +31,13 @@ pub fn observe_arm(table: Table, name: &str) -> Result<Observation> {
 /// The arms that scenarios list and that are missing in the table of their price, as `ARM of SCENARIO`; `table` is `None` for a setting that
 /// is no price.
 pub fn missing_arms<S>(scenarios: &[Scenario<S>], table: impl Fn(&S) -> Option<Table>) -> Vec<String> {
-    let of = |scenario: &Scenario<S>| {
-        let listed = table(&scenario.setting).map(|table| {
-            let missing = scenario.arms_in(Profile::Full).filter(|(arm, _)| find(table, arm).is_err());
-            missing.map(|(arm, _)| format!("{arm} of {}", scenario.name)).collect::<Vec<_>>()
-        });
-        listed.unwrap_or_default()
-    };
-    scenarios.iter().flat_map(of).collect()
+    let mut missing = Vec::new();
+    for scenario in scenarios {
+        let Some(table) = table(&scenario.setting) else { continue };
+        let arms = scenario.arms_in(Profile::Full).filter(|(arm, _)| find(table, arm).is_err());
+        missing.extend(arms.map(|(arm, _)| format!("{arm} of {}", scenario.name)));
+    }
+    missing
 }
 
 /// How many of `count` handoffs the caller of that number makes, if all of the callers make as many but for one.
@@ -82,53 +81,5 @@ fn calibrate(step: u64, make: &mut impl FnMut(u64) -> Result<()>) -> Result<u64>
             return Ok(count);
         }
         count *= 2;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::thread;
-
-    use super::*;
-
-    #[test]
-    fn what_comes_in_steps_is_asked_for_and_counted_in_steps() {
-        let observation = observe_by(64, |count| {
-            assert_eq!(count % 64, 0);
-            thread::sleep(Duration::from_millis(count / 64));
-            Ok(())
-        });
-        let counted = observation.unwrap().metrics.get("handoffs_count").unwrap();
-        assert!(counted % 64.0 < 0.5, "{counted}");
-        assert!(observe(|_| anyhow::bail!("the channel is closed")).is_err());
-    }
-
-    #[test]
-    fn a_handoff_of_a_millisecond_is_no_shorter_and_all_are_counted() {
-        let mut made = 0;
-        let observation = observe(|count| {
-            made += count;
-            (0..count).for_each(|_| thread::sleep(Duration::from_millis(1)));
-            Ok(())
-        });
-        let metrics = observation.unwrap().metrics;
-        assert!(metrics.get("handoff_ns").unwrap() >= 1e6);
-        let counted = metrics.get("handoffs_count").unwrap();
-        let timed_s = metrics.get("work_s").unwrap();
-        assert!(counted < made as f64, "the calls that calibrate are not timed");
-        assert!((metrics.get("handoff_ns").unwrap() * counted / 1e9 - timed_s).abs() < 1e-9);
-    }
-
-    #[test]
-    fn an_arm_that_is_listed_without_being_in_the_table_is_missed() {
-        const TABLE: Table = &[("call", || Ok(Observation::default()))];
-        let scenarios = [true, false]
-            .map(|is_price| Scenario::new("price_call", is_price, const { &[crate::always(0.25, "call thread")] }));
-        assert_eq!(missing_arms(&scenarios, |is_price| is_price.then_some(TABLE)), ["thread of price_call"]);
-    }
-
-    #[test]
-    fn all_handoffs_are_shared_out() {
-        assert_eq!((0..3).map(|caller| share(8, 3, caller)).collect::<Vec<_>>(), [3, 3, 2]);
     }
 }

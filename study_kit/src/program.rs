@@ -10,7 +10,7 @@ use strum::VariantNames;
 use crate::case::{self, Profile};
 use crate::original::Original;
 use crate::output::{self, FOUND_FAILURES, print, report, unknown};
-use crate::overview;
+use crate::page;
 use crate::probe;
 use crate::record::Request;
 use crate::run;
@@ -71,7 +71,7 @@ pub fn main<S: Study>() -> ExitCode {
 fn carry_out<S: Study>(verb: Option<Verb>) -> Result<ExitCode> {
     match verb {
         // Found out now, not after minutes of work.
-        None => output::check().and_then(|()| print(&overview::tables::<S>()?)),
+        None => output::check().and_then(|()| print(&page::overview::<S>()?)),
         Some(Verb::Arms { profile }) => print(&case::lines(S::SCENARIOS, profile)),
         Some(Verb::Prepare { scenario, seed }) => {
             S::prepare(&case::find(S::SCENARIOS, &scenario)?.setting, seed)?;

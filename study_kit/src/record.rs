@@ -1,5 +1,6 @@
 //! The record of a run: one JSON line, as docs/FORMAT.md defines it.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,6 @@ use clap::Args;
 
 use crate::line::Schema;
 pub use crate::line::{DuetPair, Order, Record};
-use crate::metrics::Metrics;
 use crate::output::{one_line, print};
 
 /// Which test case to run, and where its record goes: the options of `run`.
@@ -36,6 +36,46 @@ pub struct Request {
     /// Append the record to this file instead of printing it
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+}
+
+/// Figures by name; each name ends in its unit (docs/FORMAT.md, section 2).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Metrics(BTreeMap<String, f64>);
+
+impl Metrics {
+    /// Adds a figure. What could not be read, or is no number (the quantile of nothing), is left out.
+    pub fn put(&mut self, name: impl Into<String>, value: impl Into<Option<f64>>) {
+        if let Some(value) = value.into().filter(|value| value.is_finite()) {
+            self.0.insert(name.into(), value);
+        }
+    }
+
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.0.get(name).copied()
+    }
+}
+
+impl<N: Into<String>> Extend<(N, f64)> for Metrics {
+    fn extend<I: IntoIterator<Item = (N, f64)>>(&mut self, figures: I) {
+        figures.into_iter().for_each(|(name, value)| self.put(name, value));
+    }
+}
+
+impl<N: Into<String>, const COUNT: usize> From<[(N, f64); COUNT]> for Metrics {
+    fn from(figures: [(N, f64); COUNT]) -> Self {
+        let mut metrics = Metrics::default();
+        metrics.extend(figures);
+        metrics
+    }
+}
+
+impl IntoIterator for Metrics {
+    type Item = (String, f64);
+    type IntoIter = std::collections::btree_map::IntoIter<String, f64>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
 }
 
 /// What a run observed.
@@ -70,7 +110,7 @@ impl Record {
             seed: request.seed,
             block: request.block,
             digest,
-            metrics: metrics.into_iter().map(|(name, value)| (name.into_owned(), value)).collect(),
+            metrics: metrics.0,
             pairs,
             error,
             histograms: None,

@@ -7,10 +7,9 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::case::{self, TestCase};
 use crate::data;
-use crate::metrics::Metrics;
 use crate::original::Original;
-use crate::record::{DuetPair, Observation, Order, Record, Request};
-use crate::study::{Study, Turns};
+use crate::record::{DuetPair, Metrics, Observation, Order, Record, Request};
+use crate::study::Study;
 use crate::usage::{kib, peak_rss_kib};
 
 /// How much longer `ARM@slow` takes in a process of its own: twice the smallest margin judged in that form.
@@ -51,24 +50,20 @@ fn duet<S: Study>(a: &TestCase<'_, S::Setting>, b: &TestCase<'_, S::Setting>, bl
     let (first, second) = (a_turns()?, b_turns()?);
     ensure!(first.digest == second.digest, "wrong answer: {} and {} came to different ones", a.arm, b.arm);
     let digest = first.digest;
-    let seconds = |turns: &mut Turns<'_>, metrics: &mut Metrics| -> Result<f64> {
-        let turn = turns()?;
-        ensure!(turn.digest == digest, "wrong answer: not the one of the turn before");
-        *metrics = turn.metrics;
-        Ok(turn.seconds)
-    };
-    let (mut metrics, mut versus) = (Metrics::default(), Metrics::default());
+    let mut sides = [(a_turns, Metrics::default()), (b_turns, Metrics::default())];
     let count = S::pairs(a.setting, a.arm);
     let mut pairs = Vec::with_capacity(count);
     for order in orders(a.seed, block, count) {
-        pairs.push(if order == Order::Ab {
-            let a_s = seconds(&mut a_turns, &mut metrics)?;
-            DuetPair { order, a_s, b_s: seconds(&mut b_turns, &mut versus)? }
-        } else {
-            let b_s = seconds(&mut b_turns, &mut versus)?;
-            DuetPair { order, a_s: seconds(&mut a_turns, &mut metrics)?, b_s }
-        });
+        let mut seconds = [0.0; 2];
+        for side in if order == Order::Ab { [0, 1] } else { [1, 0] } {
+            let (turns, metrics) = &mut sides[side];
+            let turn = turns()?;
+            ensure!(turn.digest == digest, "wrong answer: not the one of the turn before");
+            (seconds[side], *metrics) = (turn.seconds, turn.metrics);
+        }
+        pairs.push(DuetPair { order, a_s: seconds[0], b_s: seconds[1] });
     }
+    let [(_, mut metrics), (_, versus)] = sides;
     metrics.extend(versus.into_iter().map(|(name, value)| (format!("versus_{name}"), value)));
     metrics.put("peak_rss_kib", peak_rss_kib().map(kib));
     Ok(Observation { pairs: Some(pairs), ..Observation::new(digest, metrics) })
@@ -82,21 +77,4 @@ fn orders(seed: u64, block: u64, pairs: usize) -> Vec<Order> {
     orders.truncate(pairs);
     orders.shuffle(&mut rng);
     orders
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn either_order_comes_as_often_and_they_follow_from_seed_and_block() {
-        let count = |pairs, wanted| orders(1, 2, pairs).into_iter().filter(|order| *order == wanted).count();
-        assert_eq!((count(50, Order::Ab), count(50, Order::Ba), count(0, Order::Ab)), (25, 25, 0));
-        assert_eq!(count(7, Order::Ab).abs_diff(count(7, Order::Ba)), 1);
-        let more = |block| orders(1, block, 1)[0];
-        assert!((0..20).any(|block| more(block) == Order::Ab) && (0..20).any(|block| more(block) == Order::Ba));
-        assert_eq!(orders(1, 2, 50), orders(1, 2, 50));
-        assert_ne!(orders(1, 2, 50), orders(1, 3, 50));
-        assert_ne!(orders(1, 2, 50), orders(2, 2, 50));
-    }
 }

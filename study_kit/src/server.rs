@@ -86,24 +86,3 @@ impl Drop for Server {
         }
     }
 }
-
-#[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-
-    fn shell(script: &str) -> Result<Server> {
-        Server::start(Path::new("/bin/sh"), ["-c", script])
-    }
-
-    #[test]
-    fn a_server_ends_when_it_is_told_to_and_what_it_says_instead_is_passed_on() {
-        let server = shell("echo listening on 127.0.0.1:1; cat").unwrap();
-        assert_eq!(server.address(), "127.0.0.1:1");
-        server.stop().unwrap();
-        let error = shell("echo the port is taken >&2; exit 2").err().unwrap();
-        assert_eq!(error.to_string(), "/bin/sh did not say where it listens: the port is taken");
-        let server = shell("echo listening on x; cat; echo the disk is full >&2; exit 3").unwrap();
-        let error = server.stop().unwrap_err().to_string();
-        assert!(error.contains("exit status: 3") && error.ends_with("the disk is full"), "{error}");
-    }
-}

@@ -6,9 +6,8 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 use crate::case::{Scenario, TestCase};
-use crate::metrics::Metrics;
 use crate::output::{report, unknown};
-use crate::record::Observation;
+use crate::record::{Metrics, Observation};
 
 /// What one turn of an arm in a duet came to.
 #[derive(Debug, Default)]

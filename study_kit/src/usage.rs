@@ -7,7 +7,7 @@ use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use procfs::process::Process;
 
-use crate::metrics::Metrics;
+use crate::record::Metrics;
 
 /// A stretch of work under way.
 pub struct Span {
@@ -125,25 +125,5 @@ pub fn keep_blocks() {
         nix::libc::mallopt(nix::libc::M_ARENA_MAX, 1);
         nix::libc::mallopt(nix::libc::M_MMAP_MAX, 0);
         nix::libc::mallopt(nix::libc::M_TRIM_THRESHOLD, i32::MAX);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_span_counts_what_the_process_did() {
-        let span = Span::start();
-        let block = vec![1_u8; 64 << 20];
-        std::hint::black_box(&block);
-        let metrics = span.end().metrics();
-        let figure = |name| metrics.get(name).unwrap();
-        assert!(figure("work_s") > 0.0);
-        assert!(figure("user_s") + figure("system_s") <= figure("cpu_s") + 1e-9);
-        if cfg!(target_os = "linux") {
-            assert!(figure("minor_faults_count") >= 1.0);
-            assert!(figure("peak_rss_kib") >= 64.0 * 1024.0);
-        }
     }
 }

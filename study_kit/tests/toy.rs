@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use anyhow::{Result, ensure};
 use serde_json::Value;
-use study_kit::record::Request;
+use study_kit::record::{Order, Request};
 use study_kit::run::run;
 use study_kit::{Metrics, Observation, Scenario, Span, Study, TestCase, Turn, Turns, always};
 
@@ -13,11 +13,17 @@ struct Toy;
 impl Study for Toy {
     type Setting = usize;
     const NAME: &'static str = "toy";
-    const SCENARIOS: &'static [Scenario<usize>] = &[Scenario::new(
-        "n_3",
-        3,
-        &[always(0.1, "sum sum@aa sum@slow broken sum~other sum@slow~sum sum~wrong sum~fickle")],
-    )];
+    const SCENARIOS: &'static [Scenario<usize>] = &[
+        Scenario::new(
+            "n_3",
+            3,
+            &[always(0.1, "sum sum@aa sum@slow broken sum~other sum@slow~sum sum~wrong sum~fickle")],
+        ),
+        Scenario::new("n_0", 0, &[always(0.1, "sum~other")]),
+        Scenario::new("n_1", 1, &[always(0.1, "sum~other")]),
+        Scenario::new("n_7", 7, &[always(0.1, "sum~other")]),
+        Scenario::new("n_50", 50, &[always(0.1, "sum~other")]),
+    ];
     const PAGE: &'static str = "";
 
     fn pairs(setting: &usize, _: &str) -> usize {
@@ -87,6 +93,22 @@ fn a_duet_alternates_as_often_as_the_setting_says_after_an_unrecorded_turn_of_ea
 }
 
 #[test]
+fn either_order_comes_as_often_and_they_follow_from_seed_and_block() {
+    let orders = |scenario, seed, block| {
+        let record = run::<Toy>(&Request { seed, block, ..request(scenario, "sum", Some("other")) }).unwrap();
+        record.pairs.unwrap().into_iter().map(|pair| pair.order).collect::<Vec<_>>()
+    };
+    let count = |scenario, wanted| orders(scenario, 1, 2).into_iter().filter(|order| *order == wanted).count();
+    assert_eq!((count("n_50", Order::Ab), count("n_50", Order::Ba), count("n_0", Order::Ab)), (25, 25, 0));
+    assert_eq!(count("n_7", Order::Ab).abs_diff(count("n_7", Order::Ba)), 1);
+    let more: Vec<_> = (0..20).flat_map(|block| orders("n_1", 1, block)).collect();
+    assert!(more.contains(&Order::Ab) && more.contains(&Order::Ba));
+    assert_eq!(orders("n_50", 1, 2), orders("n_50", 1, 2));
+    assert_ne!(orders("n_50", 1, 2), orders("n_50", 1, 3));
+    assert_ne!(orders("n_50", 1, 2), orders("n_50", 2, 2));
+}
+
+#[test]
 fn arms_that_disagree_are_a_failure_whenever_it_shows() {
     assert_eq!(record("sum", Some("wrong"))["error"], "wrong answer: sum and wrong came to different ones");
     assert_eq!(record("sum", Some("fickle"))["error"], "wrong answer: not the one of the turn before");
@@ -96,7 +118,7 @@ fn arms_that_disagree_are_a_failure_whenever_it_shows() {
 fn what_the_study_does_not_list_is_refused_with_what_it_does() {
     let arms = "broken, sum, sum@aa, sum@slow, sum@slow~sum, sum~fickle, sum~other, sum~wrong";
     for (scenario, arm, versus, why) in [
-        ("n_4", "sum", None, "unknown scenario 'n_4': choose one of n_3".to_owned()),
+        ("n_4", "sum", None, "unknown scenario 'n_4': choose one of n_3, n_0, n_1, n_7, n_50".to_owned()),
         ("n_3", "sum@fast", None, format!("the arm sum@fast does not run in n_3: choose one of {arms}")),
         ("n_3", "other", Some("sum"), format!("the arm other~sum does not run in n_3: choose one of {arms}")),
     ] {

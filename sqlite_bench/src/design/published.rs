@@ -2,36 +2,36 @@
 
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use anyhow::Result;
 use rusqlite::Connection;
 
-use super::access::{AccessError, Database, blocking, databases, failed, in_memory, insert_and_hold};
-use super::{Arm, Role};
+use super::{Arm, Database, blocking, databases, in_memory};
 use crate::pool::{Options, Pool, Work};
-use crate::schema::{self, JoinIndex};
+use crate::schema::{self, Block, JoinIndex};
 
 pub static ARMS: [Arm; 4] = [
     Arm {
         title: "Direct Blocking",
-        ..Arm::new(Role::Mirror, "direct", "SQLite called from the task, under a std mutex", |setup| {
+        ..Arm::new("mirror", "direct", "SQLite called from the task, under a std mutex", |setup| {
             in_memory(setup, Mutex::new)
         })
     },
-    Arm::new(Role::Mirror, "spawn_blocking", "SQLite called on the blocking pool, under a std mutex", |setup| {
+    Arm::new("mirror", "spawn_blocking", "SQLite called on the blocking pool, under a std mutex", |setup| {
         in_memory(setup, spawn_blocking)
     }),
     Arm {
         title: "tokio-rusqlite",
-        ..Arm::new(Role::Mirror, "tokio_rusqlite", "A thread per database, asked through a channel", |setup| {
+        ..Arm::new("mirror", "tokio_rusqlite", "A thread per database, asked through a channel", |setup| {
             in_memory(setup, tokio_rusqlite::Connection::from)
         })
     },
     Arm {
         title: "WAL pool",
-        ..Arm::new(Role::Best, "wal_threads", "This crate's pool: WAL, a writer thread, reader threads", |setup| {
+        ..Arm::new("best", "wal_threads", "This crate's pool: WAL, a writer thread, reader threads", |setup| {
             let options = Options::default().readers(NonZero::new(setup.readers).unwrap_or(NonZero::<usize>::MIN));
-            // The pool has opened the transaction: the hold is inside.
-            databases(setup, insert_and_hold, |database| {
+            databases(setup, |database| {
                 let file = setup.file(database);
                 schema::create(&Connection::open(&file)?, JoinIndex::Present, setup.seed)?;
                 Ok(Pool::open_blocking(&file, &options)?)
@@ -44,7 +44,7 @@ pub static ARMS: [Arm; 4] = [
 impl Database for Mutex<Connection> {
     const MUST_GIVE_WAY: bool = true;
 
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         Ok(self.with(work)?)
     }
 }
@@ -68,28 +68,35 @@ pub fn spawn_blocking(connection: Connection) -> OnThread<Mutex<Connection>> {
 }
 
 impl<L: Lock> Database for OnThread<L> {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         let lock = Arc::clone(&self.0);
         blocking(move || Ok(lock.with(work)?)).await
     }
 }
 
 impl Database for tokio_rusqlite::Connection {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         self.call(move |connection| work(connection)).await.map_err(|error| match error {
             tokio_rusqlite::Error::Error(source) => source.into(),
-            other => failed(other),
+            other => other.into(),
         })
     }
 }
 
 impl Database for Pool {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         Ok(Pool::read(self, work).await?)
     }
 
-    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         Ok(Pool::write(self, work).await?)
+    }
+
+    /// The pool has opened the transaction: the hold is inside, after what was written, for which other connections may have to wait.
+    fn put(connection: &Connection, block: Block, hold: Duration) -> rusqlite::Result<()> {
+        schema::insert(connection, block)?;
+        std::thread::sleep(hold);
+        Ok(())
     }
 
     fn close(&self) {

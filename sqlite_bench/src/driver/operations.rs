@@ -2,9 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use anyhow::Result;
 use hdrhistogram::Histogram;
-
-use crate::design::AccessError;
 
 /// The longest time that is told apart; longer ones count as this.
 const LONGEST: Duration = Duration::from_hours(1);
@@ -18,8 +17,6 @@ pub struct Operations {
     /// Answered, at any time.
     pub answered: u64,
     pub late: u64,
-    /// Refused because the database was locked.
-    pub busy: u64,
     pub failed: u64,
     /// Without an answer when the driver gave up waiting.
     pub unanswered: u64,
@@ -34,19 +31,9 @@ pub struct Operations {
 impl Operations {
     /// Counts an operation that was due, began and ended at these times. One without a begin came to its turn when the window was over: the
     /// published program begins none then, so that it has a response time alone.
-    pub fn record(
-        &mut self,
-        result: Result<(), AccessError>,
-        due: Instant,
-        begin: Option<Instant>,
-        end: Instant,
-        in_window: bool,
-    ) {
+    pub fn record(&mut self, result: Result<()>, due: Instant, begin: Option<Instant>, end: Instant, in_window: bool) {
         if let Err(error) = result {
-            match error {
-                AccessError::Busy(_) => self.busy += 1,
-                AccessError::Failed(_) => self.failed += 1,
-            }
+            self.failed += 1;
             self.first_error.get_or_insert_with(|| error.to_string());
             return;
         }
@@ -65,7 +52,6 @@ impl Operations {
         self.in_window += other.in_window;
         self.answered += other.answered;
         self.late += other.late;
-        self.busy += other.busy;
         self.failed += other.failed;
         self.unanswered += other.unanswered;
         self.service.add(&other.service);
@@ -76,7 +62,7 @@ impl Operations {
     }
 
     pub fn failures(&self) -> u64 {
-        self.busy + self.failed + self.unanswered
+        self.failed + self.unanswered
     }
 
     /// Time per answer of one who asks, pauses included; `None` without answers or without a loop.

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use anyhow::{Error, anyhow};
 use tokio::runtime::Runtime;
 
 use super::history::{Acknowledged, HISTORY_WRITES, READ_AFTER};
 use super::operations::{Operations, Times};
-use crate::design::{AccessError, Design};
+use crate::design::Design;
 use crate::schema::{Block, SEED_BLOCKS};
 use crate::workload::{Workload, Writes};
 
@@ -42,8 +43,8 @@ impl Run {
     }
 }
 
-pub(super) fn broken(error: impl fmt::Display) -> AccessError {
-    AccessError::Failed(format!("a task of the driver broke off: {error}"))
+pub(super) fn broken(error: impl fmt::Display) -> Error {
+    anyhow!("a task of the driver broke off: {error}")
 }
 
 /// A reader of the closed loop, until operations are no longer begun.
@@ -86,7 +87,7 @@ pub(super) fn read_on_schedule(
             lock(&record).record(result.map(drop), due, Some(begin), end, run.in_window(end, Duration::ZERO));
         });
     }
-    let ended = |of: &Operations| of.answered + of.busy + of.failed;
+    let ended = |of: &Operations| of.answered + of.failed;
     let deadline = Instant::now() + run.workload.hold * 4 + GRACE;
     while records.iter().map(|record| ended(&lock(record))).sum::<u64>() < scheduled && Instant::now() < deadline {
         std::thread::sleep(POLL);

@@ -16,12 +16,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
+use async_sqlite::PoolBuilder;
 use rusqlite::Connection;
-use sqlite_bench::bench::{own_folder, runtime};
-use sqlite_bench::design::{AccessError, Database, failed, spawn_blocking};
+use sqlite_bench::design::{Database, spawn_blocking};
+use sqlite_bench::driver::{own_folder, runtime};
 use sqlite_bench::pool::{Options, Pool, Work};
-use sqlite_bench_study::designs::{AsyncSqlite, Deadpool, InTurn, Split, connect, split};
+use sqlite_bench_study::designs::{Deadpool, InTurn, Split, connect, set_up, split};
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -80,7 +81,7 @@ const LOADS: [(Load, usize); 10] = [
     (Load::Opening, 1),
 ];
 
-type Open = fn(&Path) -> Result<Arc<dyn Peer>, AccessError>;
+type Open = fn(&Path) -> Result<Arc<dyn Peer>>;
 
 /// The columns of the table; the first is what the others are compared with.
 const PEERS: [(&str, Open); 6] = [
@@ -120,7 +121,7 @@ trait Peer: Send + Sync {
     fn call(self: Arc<Self>, load: Load, caller: usize, until: Instant) -> Calling;
 }
 
-type Calling = Pin<Box<dyn Future<Output = Result<Answered, AccessError>> + Send>>;
+type Calling = Pin<Box<dyn Future<Output = Result<Answered>> + Send>>;
 
 impl<D: Database> Peer for D {
     fn call(self: Arc<Self>, load: Load, caller: usize, until: Instant) -> Calling {
@@ -143,9 +144,7 @@ impl<D: Database> Peer for D {
                     let read = self.read(move |db| {
                         db.prepare_cached(SELECT)?.query_row([number.cast_signed()], |row| row.get::<_, i64>(0))
                     });
-                    if read.await?.cast_unsigned() != number {
-                        return Err(failed("a read returned another row"));
-                    }
+                    ensure!(read.await?.cast_unsigned() == number, "a read returned another row");
                     answered.reads += 1;
                 }
                 if Instant::now() >= until && (load != Load::Opening || inserts) {
@@ -196,14 +195,31 @@ impl ByHand {
 }
 
 impl Database for ByHand {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         let (tell, told) = oneshot::channel();
         let job: Job = Box::new(move |db| {
             let value = work(db)?;
             Ok(Box::new(move || drop(tell.send(value))))
         });
-        self.0.send(job).await.map_err(failed)?;
-        told.await.map_err(failed)
+        self.0.send(job).await.map_err(|error| anyhow!("{error}"))?;
+        Ok(told.await?)
+    }
+}
+
+/// async-sqlite: a thread per connection.
+struct AsyncSqlite(async_sqlite::Pool);
+
+impl AsyncSqlite {
+    fn open(file: &Path, size: usize) -> Result<Self> {
+        let pool = PoolBuilder::new().path(file).num_conns(size).open_blocking()?;
+        pool.conn_for_each_blocking(set_up).into_iter().collect::<Result<(), _>>()?;
+        Ok(AsyncSqlite(pool))
+    }
+}
+
+impl Database for AsyncSqlite {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
+        Ok(self.0.conn(work).await?)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlite_bench::design::{self, Arm, OnThread, Role, in_memory};
+use sqlite_bench::design::{self, Arm, OnThread, in_memory};
 use sqlite_bench::workload::{Loop, Workload, Writes};
 use study_kit::{Arms, Scenario, always, full, measured, originals, smoke};
 
@@ -19,11 +19,11 @@ pub fn arms() -> Vec<&'static Arm> {
 
 #[rustfmt::skip]
 pub static ARMS: [Arm; 3] = [
-    Arm::new(Role::Control, "direct_async_lock", "direct under tokio's mutex: waiting no longer blocks a worker, SQLite still does",
+    Arm::new("control", "direct_async_lock", "direct under tokio's mutex: waiting no longer blocks a worker, SQLite still does",
         |setup| in_memory(setup, |connection| AwaitedLock(connection.into()))),
-    Arm::new(Role::Control, "sb_fair", "spawn_blocking under parking_lot's fair mutex",
+    Arm::new("control", "sb_fair", "spawn_blocking under parking_lot's fair mutex",
         |setup| in_memory(setup, |connection| OnThread(Arc::new(FairLock(connection.into()))))),
-    Arm::new(Role::Control, "sb_tokio_mutex", "spawn_blocking under tokio's mutex, taken before the thread",
+    Arm::new("control", "sb_tokio_mutex", "spawn_blocking under tokio's mutex, taken before the thread",
         |setup| in_memory(setup, |connection| LockedByTask(Arc::new(connection.into())))),
 ];
 
@@ -149,20 +149,3 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     // As many calls as of 3 ms.
     map("map_10ms_open", join(130, 1_000), Scheduled(25), 800, &[full(0.9, ASKING)]),
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn calls_on_a_schedule_leave_two_thirds_of_every_core_to_others() {
-        let offered = |setting: &Setting| match *setting {
-            Setting::Map(Asking { statement: Statement::Join { outer, inner }, callers: Scheduled(per_s), .. }) => {
-                Some(f64::from(per_s) * (outer * inner) as f64 * 75e-9)
-            }
-            _ => None,
-        };
-        let loads: Vec<_> = SCENARIOS.iter().filter_map(|scenario| offered(&scenario.setting)).collect();
-        assert!(loads.len() >= 5 && loads.iter().all(|load| *load < 1.0 / 3.0), "{loads:?}");
-    }
-}

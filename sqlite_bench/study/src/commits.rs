@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use rusqlite::Connection;
-use sqlite_bench::bench::{own_folder, runtime};
-use sqlite_bench::driver::Times;
+use sqlite_bench::driver::{Times, own_folder, runtime};
 use sqlite_bench::pool::{self, Options, Pool};
 use sqlite_bench::schema;
 use study_kit::{Metrics, Span};

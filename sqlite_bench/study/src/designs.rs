@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use async_sqlite::PoolBuilder;
+use anyhow::{Context, Result, anyhow};
 use deadpool_sqlite::{Config, Hook, HookError, PoolConfig, Runtime};
 use parking_lot::FairMutex;
 use rusqlite::Connection;
-use sqlite_bench::design::{AccessError, Database, Lock, blocking, failed};
+use sqlite_bench::design::{Database, Lock, blocking};
 use sqlite_bench::pool::Work;
 use tokio::sync::Semaphore;
 
@@ -31,7 +31,7 @@ pub struct AwaitedLock(pub tokio::sync::Mutex<Connection>);
 impl Database for AwaitedLock {
     const MUST_GIVE_WAY: bool = true;
 
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         Ok(work(&*self.0.lock().await)?)
     }
 }
@@ -40,7 +40,7 @@ impl Database for AwaitedLock {
 pub struct LockedByTask(pub Arc<tokio::sync::Mutex<Connection>>);
 
 impl Database for LockedByTask {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         let connection = Arc::clone(&self.0).lock_owned().await;
         blocking(move || Ok(work(&connection)?)).await
     }
@@ -61,11 +61,11 @@ pub struct Split<R, W> {
 }
 
 impl<R: Database, W: Database> Database for Split<R, W> {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         self.reading.read(work).await
     }
 
-    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         self.writing.write(work).await
     }
 }
@@ -79,19 +79,19 @@ pub struct CheckedOut {
 }
 
 impl CheckedOut {
-    pub fn open(file: &Path, size: usize, reads: Reads) -> Result<Self, AccessError> {
+    pub fn open(file: &Path, size: usize, reads: Reads) -> Result<Self> {
         let connections: Vec<_> = (0..size).map(|_| connect(file)).collect::<Result<_, _>>()?;
         Ok(CheckedOut { free: Arc::new(Semaphore::new(size)), connections: Arc::new(connections.into()), reads })
     }
 }
 
 impl Database for CheckedOut {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        let permit = Arc::clone(&self.free).acquire_owned().await.map_err(failed)?;
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
+        let permit = Arc::clone(&self.free).acquire_owned().await?;
         let connections = Arc::clone(&self.connections);
         // Whoever asked may be gone before the thread is done: permit and connection go back from where the work is.
         let work = move || {
-            let connection = connections.lock().pop().ok_or_else(|| failed("no connection is left"))?;
+            let connection = connections.lock().pop().context("no connection is left")?;
             let answer = work(&connection);
             connections.lock().push(connection);
             drop(permit);
@@ -111,7 +111,7 @@ pub fn set_up(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// A connection as everybody has it.
-pub fn connect(file: &Path) -> Result<Connection, AccessError> {
+pub fn connect(file: &Path) -> Result<Connection> {
     let connection = Connection::open(file)?;
     set_up(&connection)?;
     Ok(connection)
@@ -124,30 +124,26 @@ pub struct InTurn<D> {
 }
 
 impl<D> InTurn<D> {
-    pub fn new(size: usize, open: impl Fn() -> Result<D, AccessError>) -> Result<Self, AccessError> {
+    pub fn new(size: usize, open: impl Fn() -> Result<D>) -> Result<Self> {
         Ok(InTurn { each: (0..size).map(|_| open()).collect::<Result<_, _>>()?, next: AtomicUsize::new(0) })
     }
 }
 
 impl InTurn<tokio_rusqlite::Connection> {
     /// A thread per connection.
-    pub fn tokio_rusqlite(file: &Path, size: usize) -> Result<Self, AccessError> {
+    pub fn tokio_rusqlite(file: &Path, size: usize) -> Result<Self> {
         InTurn::new(size, || Ok(connect(file)?.into()))
     }
 }
 
 impl<D: Database> Database for InTurn<D> {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         self.each[self.next.fetch_add(1, Ordering::Relaxed) % self.each.len()].read(work).await
     }
 }
 
 /// One pool for reading, and one of one connection for writing.
-pub fn split<P: Database>(
-    file: &Path,
-    readers: usize,
-    open: fn(&Path, usize) -> Result<P, AccessError>,
-) -> Result<Split<P, P>, AccessError> {
+pub fn split<P: Database>(file: &Path, readers: usize, open: fn(&Path, usize) -> Result<P>) -> Result<Split<P, P>> {
     Ok(Split { reading: open(file, readers)?, writing: open(file, 1)? })
 }
 
@@ -155,7 +151,7 @@ pub fn split<P: Database>(
 pub struct Deadpool(deadpool_sqlite::Pool);
 
 impl Deadpool {
-    pub fn open(file: &Path, size: usize) -> Result<Self, AccessError> {
+    pub fn open(file: &Path, size: usize) -> Result<Self> {
         let mut config = Config::new(file);
         config.pool = Some(PoolConfig::new(size));
         let set_up = Hook::async_fn(|object, _| {
@@ -164,31 +160,14 @@ impl Deadpool {
                 done.map_err(|error| HookError::message(error.to_string()))?.map_err(HookError::Backend)
             })
         });
-        let builder = config.builder(Runtime::Tokio1).map_err(failed)?.post_create(set_up);
-        Ok(Deadpool(builder.build().map_err(failed)?))
+        let builder = config.builder(Runtime::Tokio1)?.post_create(set_up);
+        Ok(Deadpool(builder.build()?))
     }
 }
 
 impl Database for Deadpool {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        let connection = self.0.get().await.map_err(failed)?;
-        Ok(connection.interact(move |connection| work(connection)).await.map_err(failed)??)
-    }
-}
-
-/// async-sqlite: a thread per connection.
-pub struct AsyncSqlite(async_sqlite::Pool);
-
-impl AsyncSqlite {
-    pub fn open(file: &Path, size: usize) -> Result<Self, AccessError> {
-        let pool = PoolBuilder::new().path(file).num_conns(size).open_blocking().map_err(failed)?;
-        pool.conn_for_each_blocking(set_up).into_iter().collect::<Result<(), _>>().map_err(failed)?;
-        Ok(AsyncSqlite(pool))
-    }
-}
-
-impl Database for AsyncSqlite {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        self.0.conn(work).await.map_err(failed)
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
+        let connection = self.0.get().await?;
+        Ok(connection.interact(move |connection| work(connection)).await.map_err(|error| anyhow!("{error}"))??)
     }
 }

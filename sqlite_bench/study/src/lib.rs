@@ -4,7 +4,7 @@ pub mod cases;
 mod commits;
 #[doc(hidden)]
 pub mod designs;
-mod map;
+pub mod map;
 mod prices;
 mod sample;
 

@@ -15,9 +15,8 @@ use anyhow::{Context, Result, anyhow, ensure};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rusqlite::Connection;
-use sqlite_bench::bench::own_folder;
 use sqlite_bench::design::Database;
-use sqlite_bench::driver::Times;
+use sqlite_bench::driver::{Times, own_folder};
 use sqlite_bench::pool::{Options, Pool};
 use study_kit::usage::Cost;
 use study_kit::{Observation, Span, price};
@@ -103,14 +102,8 @@ struct Asked {
     cost: Cost,
     /// From when a caller could ask, or its request was due.
     latency: Times,
-    beside: Option<Beside>,
-}
-
-struct Beside {
-    /// How late a task received what was sent to it.
-    bystander: Times,
-    /// How late that, and the requests, were sent: the kernel wakes the sender, whatever the design.
-    sender: Times,
+    /// On a schedule: how late a task received what was sent to it.
+    bystander: Option<Times>,
 }
 
 /// Asks as `arm` does; the database lies below `folder`.
@@ -125,17 +118,14 @@ pub fn observe(asking: &Asking, arm: &str, folder: &Path, seed: u64) -> Result<O
     let _entered = runtime.enter();
     let on = Machine { runtime: &runtime, cores, file: &file, seed };
     let alone = in_place(&Asking { callers: Callers::One, window: ALONE, ..*asking }, &on)?;
-    let Asked { answer, cost, latency, beside } = ask(asking, &on)?;
+    let Asked { answer, cost, latency, bystander } = ask(asking, &on)?;
     let us = |times: &Times, share| times.quantile_ms(share).map(|time| time * 1e3);
     let calls = latency.count() as f64;
     let mut metrics = cost.metrics();
     metrics.extend([("calls_count", calls), ("calls_per_s", calls / cost.wall.as_secs_f64())]);
     metrics.put("call_us", us(&alone.latency, 0.5));
     metrics.put("latency_p50_us", us(&latency, 0.5));
-    if let Some(Beside { bystander, sender }) = beside {
-        metrics.put("bystander_p99_us", us(&bystander, 0.99));
-        metrics.put("sender_p99_us", us(&sender, 0.99));
-    }
+    metrics.put("bystander_p99_us", bystander.and_then(|times| us(&times, 0.99)));
     Ok(Observation::new(format!("{answer:016x}"), metrics))
 }
 
@@ -152,18 +142,18 @@ impl Asking {
         };
         let warm_up = one_after_the_other(ALONE, if callers == Callers::One { 1 } else { CALLERS })?;
         let span = Span::start();
-        let (latency, beside) = match callers {
+        let (latency, bystander) = match callers {
             Callers::One => (one_after_the_other(window, 1)?, None),
             Callers::Scheduled(per_s) => {
-                let (latency, beside) = call_on_schedule(&database, statement, &schedule(per_s, window, on), on)?;
-                (latency, Some(beside))
+                let (latency, bystander) = call_on_schedule(&database, statement, &schedule(per_s, window, on), on)?;
+                (latency, Some(bystander))
             }
         };
         let cost = span.end();
         let answer = on.runtime.block_on(call(&*database, statement, ROWS - 1))?;
         let written = if statement == Statement::Insert { warm_up.count() + latency.count() + 1 } else { 0 };
         ensure!(rows(on.file)? == before + written, "the database does not have the {written} rows that were written");
-        Ok(Asked { answer, cost, latency, beside })
+        Ok(Asked { answer, cost, latency, bystander })
     }
 }
 
@@ -241,13 +231,14 @@ fn schedule(per_s: u32, window: Duration, on: &Machine) -> Schedule {
     schedule
 }
 
-/// Sends all of it, each time with the time, from a thread of its own, whatever becomes of it, and lets tasks receive it.
+/// Sends all of it, each time with the time, from a thread of its own, whatever becomes of it, and lets tasks receive it: the latency of calls, and
+/// how late the bystander was.
 fn call_on_schedule(
     database: &Arc<impl Database>,
     statement: Statement,
     schedule: &Schedule,
     on: &Machine,
-) -> Result<(Times, Beside)> {
+) -> Result<(Times, Times)> {
     let sockets = (0..=CALLERS).map(|_| UnixStream::pair()).collect::<io::Result<Vec<_>>>();
     let (senders, receivers): (Vec<_>, Vec<_>) = sockets.context("cannot make pairs of sockets")?.into_iter().unzip();
     let due_at = |socket| schedule.iter().filter(move |(_, to)| *to == socket).map(|(due, _)| *due).collect::<Vec<_>>();
@@ -256,8 +247,8 @@ fn call_on_schedule(
         anyhow::Ok((tokio::net::UnixStream::from_std(receiver)?, due_at(socket)))
     });
     // Made before the clock starts: each takes as long as many calls.
-    let mut times = (0..CALLERS + 2).map(|_| Times::default()).collect::<Vec<_>>().into_iter();
-    let (mut late, mut bystander) = (times.next().unwrap_or_default(), times.next().unwrap_or_default());
+    let mut bystander = Times::default();
+    let times: Vec<_> = (0..CALLERS).map(|_| Times::default()).collect();
     let start = Instant::now();
     let mut calling = JoinSet::new();
     for (receiver, mut latency) in receivers.by_ref().take(CALLERS).zip(times) {
@@ -287,17 +278,16 @@ fn call_on_schedule(
         move || {
             for (due, socket) in schedule {
                 thread::sleep((start + due).saturating_duration_since(Instant::now()));
-                let sent = start.elapsed();
-                late.record(sent.saturating_sub(due));
-                (&senders[socket]).write_all(&u64::try_from(sent.as_nanos()).unwrap_or(u64::MAX).to_le_bytes())?;
+                let sent = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                (&senders[socket]).write_all(&sent.to_le_bytes())?;
             }
-            io::Result::Ok(late)
+            io::Result::Ok(())
         }
     });
     let latency = sum(on.runtime.block_on(calling.join_all()))?;
     let bystander = on.runtime.block_on(standing_by)??;
-    let sender = sending.join().map_err(|_| anyhow!("a thread died"))??;
-    Ok((latency, Beside { bystander, sender }))
+    sending.join().map_err(|_| anyhow!("a thread died"))??;
+    Ok((latency, bystander))
 }
 
 pub fn fill(file: &Path) -> Result<()> {

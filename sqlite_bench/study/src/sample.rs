@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use sqlite_bench::design::find;
-use sqlite_bench::driver::Operations;
+use sqlite_bench::driver::{self, Operations};
 use sqlite_bench::workload::{Loop, Workload, Writes};
-use sqlite_bench::{bench, cli, metrics};
+use sqlite_bench::{cli, metrics};
 use study_kit::usage::settle_allocator;
 use study_kit::{Observation, Scenario, Span, Study, TestCase, data};
 
@@ -69,7 +69,7 @@ fn access(case: &TestCase<'_, Setting>, scenario: Workload) -> Result<Observatio
     }
     let folder = data::memory_folder(SqliteBench::NAME);
     let arm = find(&arms(), name)?;
-    let measured = bench::measure(arm, &workload, &folder, case.seed, &|_| {}, Span::start, Span::end)?;
+    let measured = driver::measure(arm, &workload, &folder, case.seed, &|_| {}, Span::start, Span::end)?;
     ensure!(measured.fault.is_none(), measured.fault.unwrap_or_default());
     let mut metrics = measured.cost.metrics();
     // A handicapped copy is judged by what the others hold.

@@ -52,6 +52,7 @@ pub enum Grows {
 
 impl Tasks {
     /// Those of so many cores.
+    #[must_use]
     pub fn on(self, cores: usize) -> Tasks {
         let count = match self.grows {
             Never => self.count,
@@ -69,7 +70,7 @@ impl Tasks {
 }
 
 /// Tasks of a runtime that are there at once take some 200 bytes each.
-const MOST_TASKS: usize = 1_000_000;
+pub const MOST_TASKS: usize = 1_000_000;
 
 pub type Arm = (Executor, Work, NonZero<usize>);
 
@@ -87,7 +88,7 @@ const METHODS: &[(&str, Executor, Work)] = &[
     ("mimalloc", Executor::SysThread, Work::Mimalloc),
 ];
 /// As oversubscribed as the published ten were on six cores of two hardware threads each, five for three cores.
-const fn over(cores: usize) -> usize {
+pub const fn over(cores: usize) -> usize {
     (cores * 5).div_ceil(3)
 }
 /// What it ends in, and how many threads that is on so many cores: one, one per core, the published 4 and 10, and more than cores.
@@ -223,6 +224,3 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         always(0.25, "call rayon tokio_inside tokio_outside spawn_blocking thread"),
     ]),
 ];
-
-#[cfg(test)]
-mod tests;

@@ -1,6 +1,6 @@
 //! The measurement of `sqrt_tasks`.
 
-mod cases;
+pub mod cases;
 pub mod job;
 mod memory;
 mod prices;

@@ -102,7 +102,6 @@ impl Bench {
         let mut metrics = cost.metrics();
         let work_s = cost.wall.as_secs_f64();
         let tasks = (count * rounds) as f64;
-        let roots = tasks * len as f64;
         let threads = self.threads.get();
         let Cores { threads: hardware_threads, physical: cores } = self.cores;
         let busy = threads.min(cores);
@@ -111,7 +110,6 @@ impl Bench {
         let (of_threads, of_cores) = (work_s * threads as f64, work_s * self.tasks.keep_busy(busy));
         metrics.extend([
             ("tasks_count", tasks),
-            ("task_roots_count", len as f64),
             ("threads_count", threads as f64),
             ("task_ns", work_s * 1e9 / tasks),
             ("thread_s", of_threads),
@@ -122,10 +120,9 @@ impl Bench {
             metrics.put("task_alone_us", self.alone_s()? * 1e6);
         }
         metrics.put("smt_thread_s", (cores < hardware_threads).then_some(work_s * self.tasks.keep_busy(threads)));
-        metrics.put("root_cpu_ns", metrics.get("cpu_s").map(|cpu_s| cpu_s * 1e9 / roots.max(1.0)));
         if clock && let Some(hz) = cpu::frequency_hz(busy) {
             // What a root took in cycles, and which share of that the divider needs.
-            let cycles = of_cores / roots * hz;
+            let cycles = of_cores / (tasks * len as f64) * hz;
             metrics.extend([("clock_per_s", hz), ("root_cycles_count", cycles)]);
             let bound = cpu::cycles_per_root();
             metrics.put("divider_percent", bound.map(|bound| 100.0 * bound / cycles));

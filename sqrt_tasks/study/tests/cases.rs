@@ -1,9 +1,9 @@
 //! What cases are on machines of 1 to 64 cores.
 
-use study_kit::Profile;
+use sqrt_tasks_study::cases::Grows::{Never, ToCores, ToThreads, WithCores};
+use sqrt_tasks_study::cases::{MOST_TASKS, SCENARIOS, Setting, Tasks, arm, over};
 use study_kit::case::find;
-
-use super::*;
+use study_kit::{Profile, Scenario};
 
 const CORES: [usize; 5] = [1, 2, 4, 16, 64];
 
