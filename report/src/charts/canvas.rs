@@ -41,12 +41,6 @@ const ALL: [Color; 14] =
 /// Colors of lines, by their order: in a map arms of one kind stand side by side.
 pub const LINES: [Color; 8] = [GREY, PURPLE, BLUE, ORANGE, GREEN, GOLD, CRIMSON, INK];
 
-/// The style sheet of a dark page. Every shape has its color as an attribute, for whoever knows no style sheets.
-fn dark() -> String {
-    let rule = |(light, dark)| format!(r#"[fill="{light}"]{{fill:{dark}}}[stroke="{light}"]{{stroke:{dark}}}"#);
-    format!("@media(prefers-color-scheme:dark){{{}}}", ALL.map(rule).concat())
-}
-
 /// Where a text stands relative to its point, if it does not start there.
 pub const MIDDLE: &str = "middle";
 pub const END: &str = "end";
@@ -131,24 +125,18 @@ impl Canvas {
 
     /// An estimate: a mark whose edge in the color of the card tells it apart from others that it overlaps.
     pub fn estimate(&mut self, at: (f64, f64), mark: Mark, fill: Color) {
-        if mark == Mark::Ring {
-            return self.outline(at, 5.0, mark, "estimate", fill);
-        }
-        let (fill, edge) = (format!(r#"fill="{}""#, fill.0), format!(r#" stroke="{}""#, CARD.0));
-        self.shape(at, 5.5, mark, "estimate", &fill, &edge);
+        let (r, colors) = if mark == Mark::Ring { (5.0, [CARD, fill]) } else { (5.5, [fill, CARD]) };
+        self.shape(at, r, mark, "estimate", colors);
     }
 
     /// An outlined diamond: the published figure.
     pub fn published(&mut self, at: (f64, f64)) {
-        self.outline(at, 6.0 / 1.3, Mark::Diamond, "published", PUBLISHED);
+        self.shape(at, 6.0 / 1.3, Mark::Diamond, "published", [CARD, PUBLISHED]);
     }
 
-    fn outline(&mut self, at: (f64, f64), r: f64, mark: Mark, class: &str, (stroke, _): Color) {
-        let (fill, edge) = (format!(r#"fill="{}""#, CARD.0), format!(r#" stroke="{stroke}" stroke-width="2""#));
-        self.shape(at, r, mark, class, &fill, &edge);
-    }
-
-    fn shape(&mut self, (x, y): (f64, f64), r: f64, mark: Mark, class: &str, fill: &str, edge: &str) {
+    fn shape(&mut self, (x, y): (f64, f64), r: f64, mark: Mark, class: &str, [fill, edge]: [Color; 2]) {
+        let outline = if fill == CARD { r#" stroke-width="2""# } else { "" };
+        let (fill, edge) = (format!(r#"fill="{}""#, fill.0), format!(r#" stroke="{}"{outline}"#, edge.0));
         // Corners around the point, in multiples of r.
         let corners: &[(f64, f64)] = match mark {
             Mark::Disc | Mark::Ring => {
@@ -170,10 +158,12 @@ impl Canvas {
         let font = "-apple-system, &apos;Segoe UI&apos;, &apos;Noto Sans&apos;, Helvetica, Arial, sans-serif";
         let size = format!(r#"height="{height}" role="img" viewBox="0 0 {width} {height}" width="{width}""#);
         let card = format!(r#"fill="{}" height="{inner_height}" rx="8" stroke="{}""#, CARD.0, GRID.0);
+        // Every shape has its color as an attribute, for whoever knows no style sheets.
+        let dark = |(light, dark)| format!(r#"[fill="{light}"]{{fill:{dark}}}[stroke="{light}"]{{stroke:{dark}}}"#);
         [
             &format!(r#"<svg font-family="{font}" {size} xmlns="http://www.w3.org/2000/svg">"#),
             &format!("<title>{}</title>\n<desc>{}</desc>", escaped(title), escaped(description)),
-            &format!("<style>\n{}\n</style>", dark()),
+            &format!("<style>\n@media(prefers-color-scheme:dark){{{}}}\n</style>", ALL.map(dark).concat()),
             &format!(r#"<rect {card} width="{inner_width}" x="0.5" y="0.5"/>"#),
             &format!("<g>\n{}</g>\n</svg>\n", self.content),
         ]

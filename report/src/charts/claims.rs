@@ -25,10 +25,12 @@ const RIGHT: f64 = WIDTH - 235.0;
 
 /// A claim with the ratios that decided it, in either form.
 struct Line<'a> {
-    view: &'a StudyView,
-    claim: &'a JudgedClaim,
+    study: &'a str,
+    id: &'a str,
     label: Vec<String>,
     forms: Vec<Found<'a>>,
+    published: Option<Band>,
+    height: f64,
 }
 
 /// A row per host and setting, and what is said of them in lines.
@@ -41,16 +43,6 @@ fn height(lines: &[String]) -> f64 {
     LINE * lines.len() as f64 + 2.0 * SPACE
 }
 
-impl Line<'_> {
-    fn height(&self) -> f64 {
-        height(&self.label).max(self.forms.iter().map(|found| height(&found.said)).sum())
-    }
-
-    fn published(&self) -> Option<Band> {
-        self.forms.iter().find_map(|found| figures::published_on_scale(found.rows[0]))
-    }
-}
-
 /// Draws the claims of several studies that are `shown`; those without a ratio are named at the foot.
 pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> String {
     let (mut lines, mut without) = (Vec::new(), Vec::new());
@@ -61,7 +53,9 @@ pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> 
                 without.push(claim.id.as_str());
             } else {
                 let label = wrap(&format!("{}: {}", claim.id, claim.text), SMALL, LEFT - PADDING - 14.0);
-                lines.push(Line { view, claim, label, forms });
+                let published = forms.iter().find_map(|found| figures::published_on_scale(found.rows[0]));
+                let height = height(&label).max(forms.iter().map(|found| height(&found.said)).sum());
+                lines.push(Line { study: &view.judged.study, id: &claim.id, label, forms, published, height });
             }
         }
     }
@@ -75,13 +69,13 @@ pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> 
     let y = heading(&mut canvas, title, Some(note.to_owned())) + 8.0;
     let top = legend(&mut canvas, y) + 8.0;
     // It holds 1, every estimate and every published figure.
-    let published = lines.iter().filter_map(Line::published).flat_map(|Band { lo, hi }| [lo, hi]);
+    let published = lines.iter().filter_map(|line| line.published).flat_map(|Band { lo, hi }| [lo, hi]);
     let rows = lines.iter().flat_map(|line| &line.forms).flat_map(|found| &found.rows);
     let points = rows.filter_map(|row| Some(row.estimate?.point));
     let ends = points.chain(published).chain([1.0]).filter(|end| end.is_finite() && *end > 0.0);
     let axis = Shown { words: String::new(), unit: "", values: ends.collect() }.axis(LEFT, RIGHT);
-    let of_studies = || lines.chunk_by(|a, b| a.view.judged.study == b.view.judged.study);
-    let bottom = top + lines.iter().map(Line::height).sum::<f64>() + GROUP * of_studies().count() as f64;
+    let of_studies = || lines.chunk_by(|a, b| a.study == b.study);
+    let bottom = top + lines.iter().map(|line| line.height).sum::<f64>() + GROUP * of_studies().count() as f64;
     // Labels at both ends, because the chart is tall.
     for tick in axis.ticks() {
         let x = axis.at(tick);
@@ -93,11 +87,11 @@ pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> 
     canvas.line((axis.at(1.0), top), (axis.at(1.0), bottom), INK, 1.2);
     let mut y = top;
     for of_study in of_studies() {
-        canvas.text(PADDING, y + GROUP - 7.0, &of_study[0].view.judged.study, Style { more: BOLD, ..Style::QUIET });
+        canvas.text(PADDING, y + GROUP - 7.0, of_study[0].study, Style { more: BOLD, ..Style::QUIET });
         y += GROUP;
         for line in of_study {
             draw_line(&mut canvas, line, y, &axis);
-            y += line.height();
+            y += line.height;
         }
     }
     y = bottom + 30.0;
@@ -108,9 +102,9 @@ pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> 
             canvas.text(PADDING, y, &words, Style::NOTE);
         }
     }
-    let described = |Line { view, claim, forms, .. }: &Line| {
+    let described = |Line { study, id, forms, .. }: &Line| {
         let said: Vec<String> = forms.iter().map(|found| found.said.join(" ")).collect();
-        format!("{} {}: {}", view.judged.study, claim.id, said.join(", "))
+        format!("{study} {id}: {}", said.join(", "))
     };
     canvas.finish(y + PADDING, title, &lines.iter().map(described).collect::<Vec<_>>().join("; "))
 }
@@ -168,12 +162,12 @@ fn draw_line(canvas: &mut Canvas, line: &Line, mut y: f64, axis: &Axis) {
         }
     };
     write(canvas, (PADDING, y), &line.label, Style { size: SMALL, ..Style::PLAIN });
-    match (line.published(), line.height()) {
-        (Some(Band { lo, hi }), height) if lo < hi => {
-            canvas.band((axis.at(lo), y + 2.0), (axis.at(hi), y + height - 2.0), CLAIMED);
+    match line.published {
+        Some(Band { lo, hi }) if lo < hi => {
+            canvas.band((axis.at(lo), y + 2.0), (axis.at(hi), y + line.height - 2.0), CLAIMED);
         }
-        (Some(Band { lo, .. }), height) => canvas.published((axis.at(lo), y + height / 2.0)),
-        (None, _) => {}
+        Some(Band { lo, .. }) => canvas.published((axis.at(lo), y + line.height / 2.0)),
+        None => {}
     }
     for found in &line.forms {
         for (point, verdict) in found.rows.iter().filter_map(|row| Some((row.estimate?.point, row.verdict))) {

@@ -32,18 +32,6 @@ impl Shown<'_> {
             symbol => format!("{} ({symbol})", self.words),
         }
     }
-
-    /// Draws the upright grid lines of its axis between two rows of pixels, their labels, and the title below them.
-    fn upright_grid(&self, canvas: &mut Canvas, axis: &Axis, (top, bottom): (f64, f64)) {
-        let (ticks, symbol) = axis.labelled(self.unit);
-        for (tick, label) in ticks {
-            let x = axis.at(tick);
-            canvas.line((x, top), (x, bottom), GRID, 1.0);
-            canvas.text(x, bottom + 18.0, &label, Style { anchor: MIDDLE, ..Style::NOTE });
-        }
-        let middle = f64::midpoint(axis.from, axis.to);
-        canvas.text(middle, bottom + 40.0, &self.title(&symbol), Style { anchor: MIDDLE, ..Style::QUIET });
-    }
 }
 
 fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>, size: f64) -> f64 {
@@ -87,7 +75,14 @@ impl<'a> Plot<'a> {
             canvas.text(left - 8.0, y + 4.0, label, Style { anchor: END, ..Style::NOTE });
         }
         let x_axis = x.axis(left, right);
-        x.upright_grid(&mut canvas, &x_axis, (top, bottom));
+        let (ticks, x_symbol) = x_axis.labelled(x.unit);
+        for (tick, label) in ticks {
+            let x = x_axis.at(tick);
+            canvas.line((x, top), (x, bottom), GRID, 1.0);
+            canvas.text(x, bottom + 18.0, &label, Style { anchor: MIDDLE, ..Style::NOTE });
+        }
+        let (middle, style) = (f64::midpoint(left, right), Style { anchor: MIDDLE, ..Style::QUIET });
+        canvas.text(middle, bottom + 40.0, &x.title(&x_symbol), style);
         canvas.line((left, bottom), (right, bottom), MUTED, 1.0);
         canvas.line((left, top), (left, bottom), MUTED, 1.0);
         canvas.text(PADDING, top - 10.0, &y.title(&symbol), Style::QUIET);

@@ -26,8 +26,7 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
         }
     }
     let host = studies.first()?.origin.name(prices.first()?.observed.host);
-    let outside = effects.iter().filter(|effect| at(effect).is_none()).count();
-    let outside = match outside {
+    let outside = match effects.iter().filter(|effect| at(effect).is_none()).count() {
         0 => String::new(),
         1 => " One lies outside of the chart.".to_owned(),
         outside => format!(" {outside} lie outside of the chart."),
@@ -51,10 +50,7 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
         let share = |step: i32| f64::from(step) / f64::from(STEPS);
         let works = (0..=STEPS).map(|step| WORK[0] * (WORK[1] / WORK[0]).powf(share(step)));
         let is_shown = |(_, overhead): &(f64, f64)| (OVERHEAD[0]..=OVERHEAD[1]).contains(overhead);
-        let line: Vec<(f64, f64)> = works.map(overhead).filter(is_shown).collect();
-        if line.len() > 1 {
-            plot.path(&line, color, dash);
-        }
+        plot.path(&works.map(overhead).filter(is_shown).collect::<Vec<_>>(), color, dash);
         for effect in effects.iter().filter(|effect| is_same(effect, price)).filter_map(|effect| at(effect)) {
             plot.canvas.estimate(plot.at(effect), mark(position), color);
         }

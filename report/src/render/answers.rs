@@ -9,9 +9,8 @@ use crate::claims::Form;
 use crate::fmt::{self, anchor};
 use crate::judge::figures::{self, or_nothing};
 use crate::judge::judged::{JudgedGoal, Row, Verdict};
-use crate::page::sentence::{Piece, Sentence, What};
 use crate::page::view::StudyView;
-use crate::page::{Answer, Document};
+use crate::page::{Answer, Document, Piece, Sentence, What};
 
 const WIDTH: usize = 86;
 
@@ -46,23 +45,15 @@ pub fn block(studies: &[StudyView]) -> String {
     )
 }
 
-/// The second one: the chart, and for each study why it is so.
+/// The second one: the chart, and for each study why it is so, and when it is otherwise.
 pub fn why(studies: &[StudyView]) -> String {
-    let why = studies.iter().filter_map(of_study).collect::<Vec<_>>().join("\n");
-    format!("{CLAIMS}(charts/claims.svg)\n\n{why}")
-}
-
-/// Why it is so, and when it is otherwise.
-fn of_study(view: &StudyView) -> Option<String> {
-    let (Document { url, year, author, .. }, answer) = (view.page.document.as_ref()?, view.page.answer.as_ref()?);
-    let (title, author) = (prose(&view.page.title), prose(author));
-    let [why, unless] = [&answer.why, &answer.unless].map(|sentence| prose(&filled(view, sentence)));
-    let at = anchor(&view.judged.study, "");
-    Some(format!("**[{title}]({REPORT}#{at})**, after [{author}, {year}]({url}).\n{why}\n*Exception:* {unless}\n"))
-}
-
-pub fn advice(view: &StudyView) -> impl Iterator<Item = String> {
-    view.page.advice.iter().map(|advice| filled(view, advice))
+    let of_study = |view: &StudyView| {
+        let (Document { url, year, author, .. }, answer) = (view.page.document.as_ref()?, view.page.answer.as_ref()?);
+        let (title, author, at) = (prose(&view.page.title), prose(author), anchor(&view.judged.study, ""));
+        let [why, unless] = [&answer.why, &answer.unless].map(|sentence| prose(&filled(view, sentence)));
+        Some(format!("**[{title}]({REPORT}#{at})**, after [{author}, {year}]({url}).\n{why}\n*Exception:* {unless}\n"))
+    };
+    format!("{CLAIMS}(charts/claims.svg)\n\n{}", studies.iter().filter_map(of_study).collect::<Vec<_>>().join("\n"))
 }
 
 /// Stands in a sentence for a figure that nobody measured.

@@ -9,7 +9,7 @@ use crate::claims::handoffs::Way;
 use crate::fmt;
 use crate::judge::figures;
 use crate::judge::prices::{JudgedPrice, OnHost};
-use crate::page::view::{StudyView, price_host};
+use crate::page::view::{StudyView, predicted, price_host};
 
 const WAYS: [Way; 2] = [Way::Sync, Way::Async];
 /// A handoff adds less than 5 % to work that takes so many times as long.
@@ -20,24 +20,25 @@ const ADDS_LITTLE: &str = "Least work for under 5 %";
 pub fn short(studies: &[StudyView]) -> String {
     let host = price_host(studies);
     let seconds = |price: &JudgedPrice| WAYS.iter().rev().find_map(|way| price.seconds(host, *way));
-    let dearest = |price: &JudgedPrice| seconds(price).unwrap_or(f64::INFINITY);
     let mut shown: Vec<_> = priced(studies).filter(|(_, price)| price.price.is_in_readme).collect();
-    shown.sort_by(|(_, a), (_, b)| dearest(a).total_cmp(&dearest(b)));
-    let rule = rule::agreement(studies).map(|(agree, of)| {
-        format!(" **Overhead is cost ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{agree} of {of} effects](REPORT.md#the-rule).")
-    });
-    let before = format!(
-        "A handoff passes work or data to another thread or task. {}{}\n\n",
-        lead(studies, "its"),
-        rule.unwrap_or_default()
-    );
-    let (said, rows): (Vec<_>, Vec<_>) = shown.into_iter().partition(|(_, price)| !price.price.uses.is_empty());
-    let sentence = |(view, price): &(&StudyView, &JudgedPrice)| format!("\n{}.\n", link(view, &price.use_in_words()));
-    let said: String = said.iter().map(sentence).collect();
-    if rows.is_empty() && said.is_empty() {
+    if shown.is_empty() {
         return String::new();
     }
-    before + &table(&rows, Some(ADDS_LITTLE)) + &said
+    shown.sort_by(|(_, a), (_, b)| {
+        let [a, b] = [a, b].map(|price| seconds(price).unwrap_or(f64::INFINITY));
+        a.total_cmp(&b)
+    });
+    let (found, _) = predicted(studies);
+    let rule = format!(
+        " **Overhead is cost ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule).",
+        rule::agreeing(&found),
+        found.len()
+    );
+    let (lead, rule) = (lead(studies, "its"), if found.is_empty() { "" } else { &rule });
+    let (said, rows): (Vec<_>, Vec<_>) = shown.into_iter().partition(|(_, price)| !price.price.uses.is_empty());
+    let sentence = |(view, price): &(&StudyView, &JudgedPrice)| format!("\n{}.\n", link(view, &price.use_in_words()));
+    let (table, said) = (table(&rows, Some(ADDS_LITTLE)), said.iter().map(sentence).collect::<String>());
+    format!("A handoff passes work or data to another thread or task. {lead}{rule}\n\n{table}{said}")
 }
 
 /// The prices that the report shows beside those of the README, by study: a section of it; nothing if none was measured.

@@ -7,14 +7,9 @@ use crate::claims::handoffs::{Handoffs, Shape};
 use crate::fmt;
 use crate::page::view::{Predicted, StudyView, predicted};
 
-/// How many effects are predicted, of how many that could be; `None` without any.
-pub fn agreement(studies: &[StudyView]) -> Option<(usize, usize)> {
-    let (found, _) = predicted(studies);
-    Some((agreeing(&found), found.len())).filter(|(_, of)| *of > 0)
-}
-
-fn agreeing(found: &[Predicted]) -> usize {
-    found.iter().filter(|line| line.agrees).count()
+/// How many of these predictions are as good as the rule promises.
+pub fn agreeing<'a>(found: impl IntoIterator<Item = &'a Predicted<'a>>) -> usize {
+    found.into_iter().filter(|line| line.agrees).count()
 }
 
 /// The section of the report, a row for the rules of one text; nothing if nothing can be predicted.
@@ -29,7 +24,7 @@ pub fn section(studies: &[StudyView]) -> String {
         let ((own, _), mut seen) = (predicted(std::slice::from_ref(view)), BTreeSet::new());
         for rule in own.iter().map(|line| &line.observed.rule).filter(|rule| seen.insert(&rule.text)) {
             let lines: Vec<&Predicted> = own.iter().filter(|line| line.observed.rule.text == rule.text).collect();
-            let agree = lines.iter().filter(|line| line.agrees).count();
+            let agree = agreeing(lines.iter().copied());
             let agrees = format!("{agree} of {}", lines.len());
             let value = |unit| move |x| fmt::value(x, unit);
             let over = |of: fn(&Predicted) -> f64| range(&lines, of, value("s"));

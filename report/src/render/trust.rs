@@ -37,10 +37,9 @@ fn sources(origin: &Origin) -> String {
         table.row([&first[..], &[figure("steal_percent")], &host::PROBES.map(|(name, _)| figure(name))].concat());
     }
     let cut = origin.rounds.iter().filter(|source| source.blocks.0 < source.blocks.1).count();
-    let cut = match plural(cut, "round was", "rounds were") {
-        _ if cut == 0 => String::new(),
-        rounds => format!(" {rounds} cut off by its machine and stands with its complete blocks."),
-    };
+    let rounds = plural(cut, "round was", "rounds were");
+    let said = format!(" {rounds} cut off by its machine and stands with its complete blocks.");
+    let cut = if cut == 0 { "" } else { &said };
     table.below(&format!("**Rounds used.** Steal is processor time that the hypervisor gave to others.{cut}\n\n"))
 }
 
