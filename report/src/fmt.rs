@@ -129,14 +129,12 @@ pub fn places(x: f64, significant: usize) -> usize {
 
 /// A number with a fixed count of decimal places and thousands separators.
 pub fn decimals(x: f64, places: usize) -> String {
-    if !x.is_finite() {
-        let name = if x > 0.0 { "∞" } else { "−∞" };
-        return if x.is_nan() { "not a number" } else { name }.to_owned();
-    }
-    if x.abs() >= 1e15 {
-        return scientific(x, 3);
-    }
-    let text = format!("{:.places$}", x.abs());
+    let text = match x.abs() {
+        f64::INFINITY => return if x > 0.0 { "∞" } else { "−∞" }.to_owned(),
+        1e15.. => return scientific(x, 3),
+        size if size.is_nan() => return "not a number".to_owned(),
+        size => format!("{size:.places$}"),
+    };
     let (whole, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
     let mut grouped = String::from(if x < 0.0 && !is_zero(&text) { "−" } else { "" });
     for (position, digit) in whole.char_indices() {
@@ -187,12 +185,10 @@ pub fn change(ratio: f64) -> String {
 /// Seconds of a whole measurement: "42 s", "3 min 20 s", "2 h 5 min".
 pub fn duration(seconds: f64) -> String {
     let whole = |x: f64| decimals(x.floor(), 0);
-    if seconds >= 3600.0 {
-        format!("{} h {} min", whole(seconds / 3600.0), whole(seconds % 3600.0 / 60.0))
-    } else if seconds >= 60.0 {
-        format!("{} min {} s", whole(seconds / 60.0), whole(seconds % 60.0))
-    } else {
-        value(seconds, "s")
+    match seconds {
+        3600.0.. => format!("{} h {} min", whole(seconds / 3600.0), whole(seconds % 3600.0 / 60.0)),
+        60.0.. => format!("{} min {} s", whole(seconds / 60.0), whole(seconds % 60.0)),
+        _ => value(seconds, "s"),
     }
 }
 

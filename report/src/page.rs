@@ -104,15 +104,13 @@ impl TryFrom<String> for Sentence {
 
     fn try_from(text: String) -> Result<Self, String> {
         let mut parts = text.split('{');
-        let mut pieces: Vec<Piece> = parts.next().map(|words| Piece::Words(words.to_owned())).into_iter().collect();
+        let mut pieces = vec![Piece::Words(parts.next().unwrap_or_default().to_owned())];
         for part in parts {
             let (place, words) = part.split_once('}').ok_or_else(|| format!("'{{{part}' lacks its '}}'"))?;
-            pieces.push(match place.split('.').map(str::to_owned).collect::<Vec<_>>().as_slice() {
-                [first, map, crossing] if first == "map" => {
-                    Piece::Crossing { map: map.clone(), crossing: crossing.clone() }
-                }
-                [claim, form, of @ .., what] if of.len() < 2 => {
-                    let (claim, of) = (claim.clone(), of.first().cloned());
+            pieces.push(match place.split('.').collect::<Vec<_>>()[..] {
+                ["map", map, crossing] => Piece::Crossing { map: map.to_owned(), crossing: crossing.to_owned() },
+                [claim, form, ref of @ .., what] if of.len() < 2 => {
+                    let (claim, of) = (claim.to_owned(), of.first().map(|of| (*of).to_owned()));
                     Piece::Figure { claim, form: chosen(form)?, of, what: chosen(what)? }
                 }
                 _ => {

@@ -28,7 +28,6 @@ pub const CLAIMED: Color = ("#e6dcf5", "#2d2440");
 /// What stands for a published figure.
 pub const PUBLISHED: Color = ("#8250df", "#b083f0");
 const CARD: Color = ("#ffffff", "#0d1117");
-const BLUE: Color = YES;
 const ORANGE: Color = ("#d55e00", "#f0883e");
 const GREEN: Color = ("#008a64", "#3fb950");
 const PURPLE: Color = ("#9a4f80", "#e08fc0");
@@ -38,17 +37,11 @@ const CRIMSON: Color = ("#b3003c", "#ff7b8f");
 const ALL: [Color; 14] =
     [CARD, INK, MUTED, GRID, PUBLISHED, YES, NO, CLAIMED, ORANGE, GREEN, PURPLE, GREY, GOLD, CRIMSON];
 
-/// Colors of lines, by their order: in a map arms of one kind stand side by side.
-pub const LINES: [Color; 8] = [GREY, PURPLE, BLUE, ORANGE, GREEN, GOLD, CRIMSON, INK];
-
-/// Where a text stands relative to its point, if it does not start there.
-pub const MIDDLE: &str = "middle";
-pub const END: &str = "end";
-
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
     pub size: f64,
     pub fill: Color,
+    /// What of it stands at its point: "start", "middle" or "end".
     pub anchor: &'static str,
     /// Further attributes: of those that a text has, they stand behind the size.
     pub more: &'static str,
@@ -75,6 +68,11 @@ pub enum Mark {
     Wedge,
     /// A ring, for what is unclear.
     Ring,
+}
+
+/// The color of the line with this position: in a map arms of one kind stand side by side.
+pub fn color(position: usize) -> Color {
+    [GREY, PURPLE, YES, ORANGE, GREEN, GOLD, CRIMSON, INK][position % 8]
 }
 
 /// The shape of the arm with this position.

@@ -3,10 +3,9 @@
 use strum::VariantArray as _;
 
 use super::canvas::{
-    BOLD, CLAIMED, Canvas, Color, GRID, INK, MIDDLE, MUTED, Mark, NO, PADDING, SMALL, Style, WIDTH, YES, heading,
-    width_of, wrap,
+    BOLD, CLAIMED, Canvas, Color, GRID, INK, MUTED, Mark, NO, PADDING, SMALL, Style, WIDTH, YES, heading, width_of,
+    wrap,
 };
-use super::plot::Shown;
 use super::scale::Axis;
 use crate::claims::Form;
 use crate::claims::rules::Band;
@@ -73,7 +72,7 @@ pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> 
     let rows = lines.iter().flat_map(|line| &line.forms).flat_map(|found| &found.rows);
     let points = rows.filter_map(|row| Some(row.estimate?.point));
     let ends = points.chain(published).chain([1.0]).filter(|end| end.is_finite() && *end > 0.0);
-    let axis = Shown { words: String::new(), unit: "", values: ends.collect() }.axis(LEFT, RIGHT);
+    let axis = Axis::new(ends, LEFT, RIGHT);
     let of_studies = || lines.chunk_by(|a, b| a.study == b.study);
     let bottom = top + lines.iter().map(|line| line.height).sum::<f64>() + GROUP * of_studies().count() as f64;
     // Labels at both ends, because the chart is tall.
@@ -81,7 +80,7 @@ pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> 
         let x = axis.at(tick);
         canvas.line((x, top), (x, bottom), GRID, 1.0);
         for y in [top - 4.0, bottom + 16.0] {
-            canvas.text(x, y, &fmt::plain(tick), Style { anchor: MIDDLE, ..Style::NOTE });
+            canvas.text(x, y, &fmt::plain(tick), Style { anchor: "middle", ..Style::NOTE });
         }
     }
     canvas.line((axis.at(1.0), top), (axis.at(1.0), bottom), INK, 1.2);

@@ -1,6 +1,6 @@
 //! A map: what each arm costs over the range of x on one host, what the rule says, and where one passes another.
 
-use super::canvas::{Color, EDGE, LINES, MIDDLE, Mark, PUBLISHED, SMALL, Style, mark, width_of};
+use super::canvas::{Color, EDGE, Mark, PUBLISHED, SMALL, Style, color, mark, width_of};
 use super::plot::{Plot, Shown};
 use crate::claims::Of;
 use crate::claims::map::{Crossing, Setting};
@@ -14,15 +14,15 @@ const LINE: f64 = 15.0;
 pub fn draw(judged: &JudgedMap, host: &str) -> String {
     let JudgedMap { map, hosts } = judged;
     let on = &hosts[0];
-    let names: Vec<&str> = map.lines.iter().map(|line| line.name.as_str()).collect();
-    let lines = 0..names.len();
+    let lines = 0..map.lines.len();
     let points = |y: &dyn Fn(&Point) -> Option<f64>| -> Vec<(f64, f64)> {
         let known = on.points.iter().filter_map(|point| Some((point.x, y(point)?)));
         known.filter(|(_, y)| y.is_finite() && *y > 0.0).collect()
     };
     let found: Vec<_> = lines.clone().map(|line| points(&|point| Some(point.ys[line]?.point))).collect();
     let measured: Vec<_> = found.iter().map(|points| below(map.y.most, points)).collect();
-    let by_rule: Vec<_> = lines.map(|line| below(map.y.most, &points(&|point| point.predicted[line]))).collect();
+    let by_rule: Vec<_> =
+        lines.clone().map(|line| below(map.y.most, &points(&|point| point.predicted[line]))).collect();
     let drawn = || measured.iter().chain(&by_rule).flatten();
     let published = map.published.iter().filter(|setting| setting.x > 0.0);
     let unit = if let Of::Value { unit, .. } = &map.lines[0].quantity.of { unit } else { "" };
@@ -42,9 +42,8 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
         None => " Rings: where a line passes the ratio beside it.".to_owned(),
     };
     let note = format!("Medians on {host}.{rule}{ring}{dotted} Both axes are logarithmic.");
-    let title = map.text.replace('`', "");
-    let mut plot = Plot::new(&title, note, (&names, 26.0), &x, &y);
-    let color = |line: usize| LINES[line % LINES.len()];
+    let names = map.lines.iter().map(|line| line.name.clone()).collect();
+    let mut plot = Plot::new(&map.text.replace('`', ""), note, (names, 26.0), &x, &y);
     let mut labels = Labels::default();
     for Setting { x, label } in published {
         let (x, (top, bottom)) = (plot.at((*x, 1.0)).0, plot.rows);
@@ -52,9 +51,9 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
         plot.canvas.published((x, bottom));
         labels.put(&mut plot, (x, top + 12.0), LINE, label, PUBLISHED);
     }
-    for (position, name) in names.iter().enumerate() {
-        plot.path(&by_rule[position], color(position), RULE);
-        plot.line(name, position, (color(position), ""), &measured[position]);
+    for position in lines {
+        plot.path(position, &by_rule[position], RULE);
+        plot.line(position, &measured[position]);
         for point in found[position].iter().filter(|(_, y)| *y <= map.y.most) {
             plot.canvas.estimate(plot.at(*point), mark(position), color(position));
         }
@@ -115,6 +114,6 @@ impl Labels {
             y = other + step;
         }
         self.0.push((x - half, x + half, y));
-        plot.canvas.text(x, y, label, Style { fill, anchor: MIDDLE, more: EDGE, ..Style::NOTE });
+        plot.canvas.text(x, y, label, Style { fill, anchor: "middle", more: EDGE, ..Style::NOTE });
     }
 }

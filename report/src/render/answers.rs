@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
+use std::mem;
 
 use super::markdown::{EVIDENCE, Table, around, cell, code, known, prose, some, text};
 use super::{REPORT, prices};
@@ -68,8 +69,7 @@ pub fn filled(view: &StudyView, sentence: &Sentence) -> String {
             view.maps.iter().find(|judged| judged.map.id == *map).and_then(|map| map.range_of(crossing))
         }
     };
-    let said = sentence.pieces.iter().map(|piece| said(piece).unwrap_or_else(|| UNKNOWN.to_string()));
-    let said = said.collect::<String>();
+    let said: String = sentence.pieces.iter().map(|piece| said(piece).unwrap_or_else(|| UNKNOWN.into())).collect();
     let closed = |part: &str| match part.rfind(" (") {
         Some(at) if part[at..].contains(UNKNOWN) => part[..at].to_owned(),
         _ => part.to_owned(),
@@ -140,15 +140,12 @@ pub fn goals(view: &StudyView) -> String {
             Verdict::Holds | Verdict::NotTested => goal.verdict.to_string(),
             verdict => format!("**{verdict}**"),
         };
-        let figures = |row: &Row| {
-            let size =
-                row.estimate.as_ref().map(|of| format!("{}, {}", figures::estimate(row), figures::sample_size(of)));
-            let host = view.origin.host_of(&row.round).map(cell);
-            [code(&row.scenario), known(size), some(text(&figures::named_sides(row))), known(host)]
-        };
         for row in &goal.rows {
+            let size = row.estimate.map(|of| format!("{}, {}", figures::estimate(row), figures::sample_size(&of)));
+            let (medians, host) = (text(&figures::named_sides(row)), view.origin.host_of(&row.round).map(cell));
+            let figures = [code(&row.scenario), known(size), some(medians), known(host)];
             // Goal and result are said once.
-            table.row([&std::mem::take(&mut said)[..], &figures(row), &[std::mem::take(&mut verdict)]].concat());
+            table.row([&mem::take(&mut said)[..], &figures, &[mem::take(&mut verdict)]].concat());
         }
     }
     let others = others.iter().map(|goal| code(&goal.id)).collect::<Vec<_>>().join(", ");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
+use std::slice;
 
 use super::markdown::{Table, around, bullets, cell, heading, known, prose, round, text};
 use crate::charts;
@@ -33,7 +34,7 @@ pub fn by_host(view: &StudyView) -> String {
             let host = cell(view.origin.name(on.host));
             for point in &on.points {
                 let values: Vec<String> = values(judged, point, true).iter().map(|value| text(value)).collect();
-                table.row([&[host.clone()], &values[..], &[round(&on.round)]].concat());
+                table.row([slice::from_ref(&host), &values, &[round(&on.round)]].concat());
             }
             for (place, crossing) in map.crossings.iter().enumerate() {
                 let what = prose(&crossing.text.replace("{x}", "x"));

@@ -59,17 +59,17 @@ pub fn section(studies: &[StudyView]) -> String {
 
 /// A row per price: the range over hosts, or what the only one says; with the title of their column the thresholds.
 fn table(rows: &[(&StudyView, &JudgedPrice)], threshold: Option<&str>) -> String {
-    let mut table =
-        Table::new(&("Price of | >Sync | >Async".to_owned() + &around(" | >", threshold.unwrap_or(""), "")));
+    let last = around(" | >", threshold.unwrap_or_default(), "");
+    let mut table = Table::new(&format!("Price of | >Sync | >Async{last}"));
     for (view, price) in rows {
         let figure = |way| match price.hosts.as_slice() {
-            [only] => figure(Some(only), way),
+            [only] => figure(only, way),
             _ => known(price.range(way)),
         };
         let [sync, asynchronous] = WAYS.map(figure);
-        let last = threshold.map(|_| some(text(&thresholds(price))));
-        let cells = [link(view, &price.price.text), sync, asynchronous].into_iter().chain(last);
-        table.row(cells.collect::<Vec<_>>());
+        let mut cells = vec![link(view, &price.price.text), sync, asynchronous];
+        cells.extend(threshold.map(|_| some(text(&thresholds(price)))));
+        table.row(cells);
     }
     table.render()
 }
@@ -81,7 +81,7 @@ pub fn by_host(view: &StudyView) -> String {
         let mut first = [code(&price.price.id), cell(&words(price))];
         for on in &price.hosts {
             let blocks = on.rows.iter().filter_map(|(_, row)| Some(row.estimate?.n)).max().unwrap_or_default();
-            let figures = [Way::Sync, Way::Async, Way::Base].map(|way| figure(Some(on), way));
+            let figures = [Way::Sync, Way::Async, Way::Base].map(|way| figure(on, way));
             let host = cell(view.origin.name(on.host));
             table.row([&first[..], &[host], &figures, &[blocks.to_string(), round(&on.round)]].concat());
             first = [const { String::new() }; 2];
@@ -98,7 +98,7 @@ pub fn in_text(studies: &[StudyView], is_short: bool) -> String {
         let threshold = around(&format!("{}: ", ADDS_LITTLE.to_lowercase()), thresholds(price), "");
         let lines = [
             by_way(|way| Some(figures::estimate(on?.row(way)?))),
-            around("over hosts: ", over_hosts(price), ""),
+            around("over hosts: ", by_way(|way| price.range(way).filter(|_| price.hosts.len() > 1)), ""),
             if price.price.uses.is_empty() { threshold } else { price.use_in_words() },
         ];
         let _ = writeln!(out, "{}", words(price));
@@ -133,8 +133,8 @@ fn words(price: &JudgedPrice) -> String {
     price.price.text.clone() + &around(" (", &price.price.condition, ")")
 }
 
-fn figure(on: Option<&OnHost>, way: Way) -> String {
-    known(on.and_then(|on| on.row(way)).map(figures::estimate))
+fn figure(on: &OnHost, way: Way) -> String {
+    known(on.row(way).map(figures::estimate))
 }
 
 /// "sync 1.6 ms, async 220 µs": work to which a handoff adds as little as [`ADDS_LITTLE`] says; empty for what is no time.
@@ -145,11 +145,6 @@ fn thresholds(price: &JudgedPrice) -> String {
         [Some(only), None] | [None, Some(only)] => only,
         _ => by_way(threshold),
     }
-}
-
-/// "sync 1.2 to 3.4 µs, async 0.3 to 0.5 µs"; empty if one host alone measured it.
-fn over_hosts(price: &JudgedPrice) -> String {
-    by_way(|way| price.range(way).filter(|_| price.hosts.len() > 1))
 }
 
 /// What is said of each way, behind its name.
