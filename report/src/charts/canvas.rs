@@ -5,6 +5,8 @@ use crate::fmt;
 /// Width of every chart in pixels: text stays readable where a page gives it 600.
 pub const WIDTH: f64 = 780.0;
 pub const PADDING: f64 = 20.0;
+/// Width of a line of text over the whole card.
+pub const ROOM: f64 = WIDTH - 2.0 * PADDING;
 // 12 px and more stays readable when the page scales the picture down a little.
 /// Ordinary text.
 pub const TEXT: f64 = 13.0;
@@ -99,6 +101,15 @@ impl Canvas {
         let [x, y, size] = [x, y, size].map(px);
         let look = format!(r#"fill="{fill}" font-size="{size}"{more} text-anchor="{anchor}" x="{x}" y="{y}""#);
         self.add(&format!("<text {look}>\n{}\n</text>", escaped(text)));
+    }
+
+    /// Lines of text, one below the other in this `step`; the y of the next.
+    pub fn lines(&mut self, (x, mut y): (f64, f64), lines: &[String], step: f64, style: Style) -> f64 {
+        for line in lines {
+            self.text(x, y, line, style);
+            y += step;
+        }
+        y
     }
 
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), (stroke, _): Color, width: f64) {
@@ -219,15 +230,8 @@ pub fn shorten(text: &str, size: f64, width: f64) -> String {
 
 /// The heading and the notes under it at the top of a card; gives back the y at which the content may begin.
 pub fn heading(canvas: &mut Canvas, title: &str, notes: impl IntoIterator<Item = String>) -> f64 {
-    let room = WIDTH - 2.0 * PADDING;
-    let mut y = PADDING + HEADING;
-    for line in wrap(title, HEADING, room) {
-        canvas.text(PADDING, y, &line, Style { size: HEADING, more: BOLD, ..Style::PLAIN });
-        y += 21.0;
-    }
-    for line in notes.into_iter().flat_map(|note| wrap(&note, TEXT, room)) {
-        canvas.text(PADDING, y, &line, Style::QUIET);
-        y += 18.0;
-    }
-    y
+    let style = Style { size: HEADING, more: BOLD, ..Style::PLAIN };
+    let y = canvas.lines((PADDING, PADDING + HEADING), &wrap(title, HEADING, ROOM), 21.0, style);
+    let notes: Vec<String> = notes.into_iter().flat_map(|note| wrap(&note, TEXT, ROOM)).collect();
+    canvas.lines((PADDING, y), &notes, 18.0, Style::QUIET)
 }

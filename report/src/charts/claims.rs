@@ -3,8 +3,8 @@
 use strum::VariantArray as _;
 
 use super::canvas::{
-    BOLD, CLAIMED, Canvas, Color, GRID, INK, MUTED, Mark, NO, PADDING, SMALL, Style, WIDTH, YES, heading, width_of,
-    wrap,
+    BOLD, CLAIMED, Canvas, Color, GRID, INK, MUTED, Mark, NO, PADDING, ROOM, SMALL, Style, WIDTH, YES, heading,
+    width_of, wrap,
 };
 use super::scale::Axis;
 use crate::claims::Form;
@@ -96,10 +96,7 @@ pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> 
     y = bottom + 30.0;
     if !without.is_empty() {
         let missing = format!("Without a ratio, and in the tables only: {}.", without.join(", "));
-        for words in wrap(&missing, SMALL, WIDTH - 2.0 * PADDING) {
-            y += 16.0;
-            canvas.text(PADDING, y, &words, Style::NOTE);
-        }
+        y = canvas.lines((PADDING, y + 16.0), &wrap(&missing, SMALL, ROOM), 16.0, Style::NOTE) - 16.0;
     }
     let described = |Line { study, id, forms, .. }: &Line| {
         let said: Vec<String> = forms.iter().map(|found| found.said.join(" ")).collect();
@@ -155,12 +152,9 @@ fn look(verdict: Verdict) -> (Mark, Color) {
 }
 
 fn draw_line(canvas: &mut Canvas, line: &Line, mut y: f64, axis: &Axis) {
-    let write = |canvas: &mut Canvas, (x, y): (f64, f64), words: &[String], style: Style| {
-        for (at, words) in words.iter().enumerate() {
-            canvas.text(x, y + SPACE + LINE * (at as f64 + 0.75), words, style);
-        }
-    };
-    write(canvas, (PADDING, y), &line.label, Style { size: SMALL, ..Style::PLAIN });
+    // From the top of a form or label to the foot of its first line.
+    let foot = SPACE + LINE * 0.75;
+    canvas.lines((PADDING, y + foot), &line.label, LINE, Style { size: SMALL, ..Style::PLAIN });
     match line.published {
         Some(Band { lo, hi }) if lo < hi => {
             canvas.band((axis.at(lo), y + 2.0), (axis.at(hi), y + line.height - 2.0), CLAIMED);
@@ -173,7 +167,7 @@ fn draw_line(canvas: &mut Canvas, line: &Line, mut y: f64, axis: &Axis) {
             let (mark, color) = look(verdict);
             canvas.estimate((axis.at(point), y + height(&found.said) / 2.0), mark, color);
         }
-        write(canvas, (RIGHT + 14.0, y), &found.said, Style::NOTE);
+        canvas.lines((RIGHT + 14.0, y + foot), &found.said, LINE, Style::NOTE);
         y += height(&found.said);
     }
 }

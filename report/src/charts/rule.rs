@@ -14,7 +14,7 @@ const STEPS: i32 = 120;
 
 /// Draws the chart; nothing without a prediction of work that handoffs add to.
 pub fn draw(studies: &[StudyView]) -> Option<String> {
-    let (all, _) = predicted(studies);
+    let all = predicted(studies);
     let effects: Vec<&Predicted> = all.iter().filter(|line| line.observed.rule.shape == Shape::Added).collect();
     let of = |line: &Predicted| (line.observed.rule.price.clone(), line.observed.rule.side);
     let is_same = |a: &Predicted, b: &Predicted| of(a) == of(b);

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use crate::claims::Form;
-use crate::claims::handoffs::{PriceOf, Rule};
 use crate::claims::rules::{Over, over, together};
 use crate::folder::dataset::Dataset;
 use crate::folder::machine::Machine;
@@ -42,19 +41,15 @@ pub struct Predicted<'a> {
     pub agrees: bool,
 }
 
-/// All that the rules of the studies predict, and the rules of which no host has the price.
-pub fn predicted(studies: &[StudyView]) -> (Vec<Predicted<'_>>, BTreeSet<String>) {
-    let all = || studies.iter().flat_map(|view| &view.observed);
-    let found = all().filter_map(|observed| {
+/// All that the rules of the studies predict where the host has the price.
+pub fn predicted(studies: &[StudyView]) -> Vec<Predicted<'_>> {
+    let found = studies.iter().flat_map(|view| &view.observed).filter_map(|observed| {
         let tariff = observed.price.as_ref()?;
         let price_s = tariff.after(observed.between_s());
         let predicted = observed.predicted(price_s);
         Some(Predicted { observed, tariff, price_s, predicted, agrees: agrees(predicted, observed.effect.point) })
     });
-    let is_priced = |rule: &Rule| all().any(|other| other.rule.price == rule.price && other.price.is_some());
-    let missing = all().map(|observed| &observed.rule).filter(|rule| !is_priced(rule));
-    let named = |Rule { text, price: PriceOf { study, id }, .. }: &Rule| format!("{text} ({study}.{id})");
-    (found.collect(), missing.map(named).collect())
+    found.collect()
 }
 
 /// The host of the newest round that measured a price.
@@ -126,8 +121,7 @@ impl StudyView {
         names.filter(|name| seen.insert(*name)).map(of).collect()
     }
 
-    /// The first cause that explains the effect, in a few words, `in part` before one that explains a part, or that none of those that were
-    /// tested does; `None` where no effect asks for one.
+    /// The first cause that explains the effect, or a part of it, or that none of those that were tested does; `None` where no effect asks for one.
     pub fn stated_cause(&self, id: &str, form: Form) -> Option<String> {
         let causes = self.causes(id, form);
         let said = |(name, over): &(&str, Over)| match over.verdict {

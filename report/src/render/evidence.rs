@@ -172,8 +172,7 @@ fn evidence(cause: &Cause, verdict: &str) -> String {
     around(&before, figures.join("; "), ".\n")
 }
 
-/// A table in the original's shape, medians of ours beside what they printed, with its title and note, without the rows and columns of which nothing was
-/// measured more than once; empty without any.
+/// A table in the original's shape, medians of ours beside what they printed, without rows and columns of which nothing was measured twice; empty without any.
 fn table(view: &StudyView, layout: &layout::Table) -> String {
     let entry = |row: &layout::Row, column: &layout::Column| entry(view, column.in_row(row)?);
     let entries = |row| layout.column.iter().map(|column| entry(row, column)).collect::<Vec<_>>();

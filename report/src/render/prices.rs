@@ -28,7 +28,7 @@ pub fn short(studies: &[StudyView]) -> String {
         let [a, b] = [a, b].map(|price| seconds(price).unwrap_or(f64::INFINITY));
         a.total_cmp(&b)
     });
-    let (found, _) = predicted(studies);
+    let found = predicted(studies);
     let rule = format!(
         " **Overhead is cost ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule).",
         rule::agreeing(&found),
