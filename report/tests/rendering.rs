@@ -9,6 +9,7 @@ use report::charts::canvas::{WIDTH, width_of};
 use report::claims::{Form, Unit};
 use report::judge::figures::{coverage, estimate, figure, floor, short};
 use report::judge::judged::{Estimate, JudgedStudy, Range, Row, Scale, Verdict};
+use report::judge::rounds::Source;
 use report::page::Page;
 use report::page::view::StudyView;
 use report::render::{self, splice_blocks};
@@ -287,6 +288,20 @@ fn a_text_is_printed_as_it_is_and_a_long_name_may_break() {
         "sync_<wbr>pipelined_<wbr>as_<wbr>published ÷ b,",
     ] {
         assert!(report.contains(printed), "{printed}");
+    }
+}
+
+#[test]
+fn rounds_that_were_cut_off_are_counted() {
+    for (count, said) in [
+        (1, "1 round was cut off by its machine and stands with its complete blocks."),
+        (2, "2 rounds were cut off and stand with their complete blocks."),
+    ] {
+        let mut view = fixture::view();
+        let machine = view.machine.clone();
+        let source = Source { folder: "made_up/x".into(), host: 0, part: "decides", blocks: (5, 9), machine };
+        view.origin.rounds = vec![source; count];
+        assert!(report_md(&[view]).contains(said), "{said}");
     }
 }
 

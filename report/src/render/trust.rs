@@ -36,9 +36,9 @@ fn sources(origin: &Origin) -> String {
         table.row([&first[..], &[figure("steal_percent")], &host::PROBES.map(|(name, _)| figure(name))].concat());
     }
     let cut = origin.rounds.iter().filter(|source| source.blocks.0 < source.blocks.1).count();
-    let rounds = plural(cut, "round was", "rounds were");
-    let said = format!(" {rounds} cut off by its machine and stands with its complete blocks.");
-    let cut = if cut == 0 { "" } else { &said };
+    let [one, many] =
+        ["round was cut off by its machine and stands with its", "rounds were cut off and stand with their"];
+    let cut = if cut == 0 { String::new() } else { format!(" {} complete blocks.", plural(cut, one, many)) };
     table.below(&format!("**Rounds used.** Steal is processor time that the hypervisor gave to others.{cut}\n\n"))
 }
 
