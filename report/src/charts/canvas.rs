@@ -59,18 +59,14 @@ impl Style {
     pub const NOTE: Self = Self { size: SMALL, ..Self::QUIET };
 }
 
-/// A shape for a point, so that color is never the only difference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
-    Disc,
-    Square,
-    Triangle,
-    Diamond,
-    /// A triangle on its head.
-    Wedge,
-    /// A ring, for what is unclear.
-    Ring,
-}
+/// A shape for a point, so that color is never the only difference: its corners, in multiples of its size; of a disc none.
+pub type Mark = &'static [(f64, f64)];
+
+pub const DISC: Mark = &[];
+pub const SQUARE: Mark = &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)];
+const TRIANGLE: Mark = &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)];
+const WEDGE: Mark = &[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)];
+const DIAMOND: Mark = &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)];
 
 /// The color of the line with this position: in a map arms of one kind stand side by side.
 pub fn color(position: usize) -> Color {
@@ -79,7 +75,7 @@ pub fn color(position: usize) -> Color {
 
 /// The shape of the arm with this position.
 pub fn mark(position: usize) -> Mark {
-    [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Wedge][position % 5]
+    [DISC, SQUARE, TRIANGLE, DIAMOND, WEDGE][position % 5]
 }
 
 /// The pattern of the line with this position; the first has no gaps.
@@ -134,30 +130,26 @@ impl Canvas {
 
     /// An estimate: a mark whose edge in the color of the card tells it apart from others that it overlaps.
     pub fn estimate(&mut self, at: (f64, f64), mark: Mark, fill: Color) {
-        let (r, colors) = if mark == Mark::Ring { (5.0, [CARD, fill]) } else { (5.5, [fill, CARD]) };
-        self.shape(at, r, mark, "estimate", colors);
+        self.shape(at, 5.5, mark, "estimate", [fill, CARD]);
+    }
+
+    pub fn ring(&mut self, at: (f64, f64), color: Color) {
+        self.shape(at, 5.0, DISC, "estimate", [CARD, color]);
     }
 
     /// An outlined diamond: the published figure.
     pub fn published(&mut self, at: (f64, f64)) {
-        self.shape(at, 6.0 / 1.3, Mark::Diamond, "published", [CARD, PUBLISHED]);
+        self.shape(at, 6.0 / 1.3, DIAMOND, "published", [CARD, PUBLISHED]);
     }
 
     fn shape(&mut self, (x, y): (f64, f64), r: f64, mark: Mark, class: &str, [fill, edge]: [Color; 2]) {
         let outline = if fill == CARD { r#" stroke-width="2""# } else { "" };
         let (fill, edge) = (format!(r#"fill="{}""#, fill.0), format!(r#" stroke="{}"{outline}"#, edge.0));
-        // Corners around the point, in multiples of r.
-        let corners: &[(f64, f64)] = match mark {
-            Mark::Disc | Mark::Ring => {
-                let [x, y, r] = [x, y, r].map(px);
-                return self.add(&format!(r#"<circle class="{class}" cx="{x}" cy="{y}" {fill} r="{r}"{edge}/>"#));
-            }
-            Mark::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
-            Mark::Triangle => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
-            Mark::Wedge => &[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)],
-            Mark::Diamond => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
-        };
-        let corners: Vec<(f64, f64)> = corners.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)).collect();
+        if mark.is_empty() {
+            let [x, y, r] = [x, y, r].map(px);
+            return self.add(&format!(r#"<circle class="{class}" cx="{x}" cy="{y}" {fill} r="{r}"{edge}/>"#));
+        }
+        let corners: Vec<(f64, f64)> = mark.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)).collect();
         self.add(&format!(r#"<path class="{class}" d="{} Z" {fill}{edge}/>"#, path(&corners)));
     }
 

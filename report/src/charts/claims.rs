@@ -3,7 +3,7 @@
 use strum::VariantArray as _;
 
 use super::canvas::{
-    BOLD, CLAIMED, Canvas, Color, GRID, INK, MUTED, Mark, NO, PADDING, ROOM, SMALL, Style, WIDTH, YES, heading,
+    BOLD, CLAIMED, Canvas, DISC, GRID, INK, MUTED, NO, PADDING, ROOM, SMALL, SQUARE, Style, WIDTH, YES, heading,
     width_of, wrap,
 };
 use super::scale::Axis;
@@ -133,8 +133,8 @@ fn legend(canvas: &mut Canvas, y: f64) -> f64 {
         ("unclear", Some(Verdict::Unclear)),
         ("published figure", None),
     ] {
-        match verdict.map(look) {
-            Some((mark, color)) => canvas.estimate((x, y - 4.0), mark, color),
+        match verdict {
+            Some(verdict) => mark(canvas, (x, y - 4.0), verdict),
             None => canvas.published((x, y - 4.0)),
         }
         canvas.text(x + 13.0, y, text, Style::NOTE);
@@ -143,11 +143,11 @@ fn legend(canvas: &mut Canvas, y: f64) -> f64 {
     y + 20.0
 }
 
-fn look(verdict: Verdict) -> (Mark, Color) {
+fn mark(canvas: &mut Canvas, at: (f64, f64), verdict: Verdict) {
     match verdict {
-        verdict if verdict.agrees() => (Mark::Disc, YES),
-        verdict if verdict.is_decided() => (Mark::Square, NO),
-        _ => (Mark::Ring, MUTED),
+        verdict if verdict.agrees() => canvas.estimate(at, DISC, YES),
+        verdict if verdict.is_decided() => canvas.estimate(at, SQUARE, NO),
+        _ => canvas.ring(at, MUTED),
     }
 }
 
@@ -164,8 +164,7 @@ fn draw_line(canvas: &mut Canvas, line: &Line, mut y: f64, axis: &Axis) {
     }
     for found in &line.forms {
         for (point, verdict) in found.rows.iter().filter_map(|row| Some((row.estimate?.point, row.verdict))) {
-            let (mark, color) = look(verdict);
-            canvas.estimate((axis.at(point), y + height(&found.said) / 2.0), mark, color);
+            mark(canvas, (axis.at(point), y + height(&found.said) / 2.0), verdict);
         }
         canvas.lines((RIGHT + 14.0, y + foot), &found.said, LINE, Style::NOTE);
         y += height(&found.said);

@@ -1,6 +1,6 @@
 //! A map: what each arm costs over the range of x on one host, what the rule says, and where one passes another.
 
-use super::canvas::{Color, EDGE, Mark, PUBLISHED, SMALL, Style, color, mark, width_of};
+use super::canvas::{Color, EDGE, PUBLISHED, SMALL, Style, color, mark, width_of};
 use super::plot::{Plot, Shown};
 use crate::claims::Of;
 use crate::claims::map::{Crossing, Setting};
@@ -73,7 +73,7 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
         labels.put(&mut plot, (*x, y - 11.0), -LINE, label, *color);
     }
     for (at, color, _) in rings {
-        plot.canvas.estimate(at, Mark::Ring, color);
+        plot.canvas.ring(at, color);
     }
     plot.finish()
 }
