@@ -11,11 +11,15 @@ use std::collections::BTreeMap;
 
 use crate::fmt::anchor;
 use crate::judge::maps::JudgedMap;
+use crate::page::Piece;
 use crate::page::view::StudyView;
 
 /// Every chart by file name: what the answers quote, the rule, and the claims and maps of each study.
 pub fn all(studies: &[StudyView]) -> BTreeMap<String, String> {
-    let quoted = |view: &StudyView, id: &str| view.page.answer.as_ref().is_some_and(|answer| answer.quotes(id));
+    let quoted = |view: &StudyView, id: &str| {
+        let pieces = view.page.answer.iter().flat_map(|answer| answer.setup.pieces.iter().chain(&answer.equal.pieces));
+        { pieces }.any(|piece| matches!(piece, Piece::Figure { claim, .. } if claim == id))
+    };
     let mut charts = BTreeMap::from([("claims.svg".to_owned(), claims::draw(studies, quoted))]);
     charts.extend(rule::draw(studies).map(|chart| ("rule.svg".to_owned(), chart)));
     for view in studies {

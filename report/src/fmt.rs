@@ -1,8 +1,10 @@
 //! Numbers as a reader wants them: sensible digits, units that fit the size, never a raw float.
 
 /// Units of time in seconds and of size in bytes, the largest first.
-const TIMES: [(f64, &str); 4] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];
-const SIZES: [(f64, &str); 4] = [(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB"), (1.0, "B")];
+const LADDERS: [[(f64, &str); 4]; 2] = [
+    [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")],
+    [(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB"), (1.0, "B")],
+];
 
 /// The suffix of a metric's name that is its unit: `work_s` gives `s`, `rows_per_s` gives `per_s`; empty if it has none.
 /// Of rates, megabytes per second have a unit of their own, since "1,270/s" would not say of what.
@@ -26,8 +28,8 @@ pub fn capitalized(text: &str) -> String {
 /// A metric in words, without its unit: `work_s` is "work time", `minor_faults_count` is "minor faults".
 pub fn metric_in_words(metric: &str) -> String {
     let unit = unit_of(metric);
-    let stem =
-        metric.strip_suffix(unit).unwrap_or(metric).trim_end_matches('_').replace('_', " ").replace("rss", "RSS");
+    let stem = metric.strip_suffix(unit).unwrap_or(metric).trim_end_matches('_');
+    let stem = stem.replace('_', " ").replace("rss", "RSS");
     match (unit, stem.as_str()) {
         ("s", "process") => "process wall time".to_owned(),
         ("s", "cpu") => "processor time".to_owned(),
@@ -56,29 +58,25 @@ pub fn unit_for(unit: &str, like: f64) -> (f64, &str) {
 
 /// The units of what `unit` is one of, and how much it is of the base of them.
 fn ladder(unit: &str) -> Option<([(f64, &'static str); 4], f64)> {
-    match unit {
-        "s" => Some((TIMES, 1.0)),
-        "ms" => Some((TIMES, 1e-3)),
-        "us" | "µs" => Some((TIMES, 1e-6)),
-        "ns" => Some((TIMES, 1e-9)),
-        "kib" | "KiB" => Some((SIZES, 1024.0)),
-        "bytes" | "B" => Some((SIZES, 1.0)),
-        _ => None,
-    }
+    // What is given in larger sizes stays in them.
+    let is_it = |(step, symbol): &&(f64, &str)| *symbol == symbol_of(unit) && *step <= 1024.0;
+    LADDERS.into_iter().find_map(|units| Some((units, units.iter().find(is_it)?.0)))
 }
 
 /// What a value in `unit` is multiplied by to be in `other`; `None` of units that have nothing in common.
 pub fn conversion(unit: &str, other: &str) -> Option<f64> {
     match (ladder(unit), ladder(other)) {
         (Some((units, from)), Some((others, to))) if units == others => Some(from / to),
-        (None, None) if unit == other => Some(1.0),
-        _ => None,
+        _ => (unit == other).then_some(1.0),
     }
 }
 
-/// What stands behind a number of a stored unit that has no larger or smaller ones.
+/// What stands behind a number in a stored unit.
 pub fn symbol_of(unit: &str) -> &str {
     match unit {
+        "us" => "µs",
+        "kib" => "KiB",
+        "bytes" => "B",
         "count" | "ratio" => "",
         "percent" => "%",
         "per_s" => "/s",
@@ -131,14 +129,12 @@ pub fn places(x: f64, significant: usize) -> usize {
 
 /// A number with a fixed count of decimal places and thousands separators.
 pub fn decimals(x: f64, places: usize) -> String {
-    if !x.is_finite() {
-        let name = if x > 0.0 { "∞" } else { "−∞" };
-        return if x.is_nan() { "not a number" } else { name }.to_owned();
-    }
-    if x.abs() >= 1e15 {
-        return scientific(x, 3);
-    }
-    let text = format!("{:.places$}", x.abs());
+    let text = match x.abs() {
+        f64::INFINITY => return if x > 0.0 { "∞" } else { "−∞" }.to_owned(),
+        1e15.. => return scientific(x, 3),
+        size if size.is_nan() => return "not a number".to_owned(),
+        size => format!("{size:.places$}"),
+    };
     let (whole, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
     let mut grouped = String::from(if x < 0.0 && !is_zero(&text) { "−" } else { "" });
     for (position, digit) in whole.char_indices() {
@@ -161,11 +157,6 @@ pub fn plain(x: f64) -> String {
         text if text.contains('.') => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         text => text,
     }
-}
-
-/// A number rounded to so many significant digits: 219.3 (2) is "220", 1.64 (2) is "1.6".
-pub fn rounded(x: f64, significant: usize) -> String {
-    plain(format!("{:.*e}", significant.saturating_sub(1), x).parse().unwrap_or(x))
 }
 
 /// `1.23 × 10^15`, for what no separator makes readable.
@@ -194,12 +185,10 @@ pub fn change(ratio: f64) -> String {
 /// Seconds of a whole measurement: "42 s", "3 min 20 s", "2 h 5 min".
 pub fn duration(seconds: f64) -> String {
     let whole = |x: f64| decimals(x.floor(), 0);
-    if seconds >= 3600.0 {
-        format!("{} h {} min", whole(seconds / 3600.0), whole(seconds % 3600.0 / 60.0))
-    } else if seconds >= 60.0 {
-        format!("{} min {} s", whole(seconds / 60.0), whole(seconds % 60.0))
-    } else {
-        value(seconds, "s")
+    match seconds {
+        3600.0.. => format!("{} h {} min", whole(seconds / 3600.0), whole(seconds % 3600.0 / 60.0)),
+        60.0.. => format!("{} min {} s", whole(seconds / 60.0), whole(seconds % 60.0)),
+        _ => value(seconds, "s"),
     }
 }
 
@@ -215,7 +204,8 @@ pub fn range(from: &str, to: &str) -> String {
 /// From one value to another in two digits, in the unit that suits the second: "12 to 45 µs", "45 µs".
 pub fn rough([from, to]: [f64; 2], unit: &str) -> String {
     let (divisor, symbol) = unit_for(unit, to);
-    let [from, to] = [from, to].map(|x| rounded(x / divisor, 2));
+    let rounded = |x: f64| format!("{x:.1e}").parse().unwrap_or(x);
+    let [from, to] = [from, to].map(|x| plain(rounded(x / divisor)));
     join(&range(&from, &to), symbol)
 }
 

@@ -2,12 +2,11 @@
 
 use serde::Deserialize;
 
-use self::sentence::Sentence;
+use crate::claims::Form;
 use crate::error::Error;
-use crate::files::{Schema, TomlFile};
+use crate::files::{Schema, TomlFile, chosen};
 use crate::layout::{Column, Table};
 
-pub(crate) mod sentence;
 pub mod view;
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -63,10 +62,65 @@ pub struct Answer {
     pub unless: Sentence,
 }
 
-impl Answer {
-    /// Whether its cells have a figure of this claim.
-    pub fn quotes(&self, claim: &str) -> bool {
-        self.setup.quotes(claim) || self.equal.quotes(claim)
+/// What a page says of its verdicts, with places for figures: "async takes {T2.fair.range}". A place that cannot be filled is refused when
+/// the page is read, not left out when it is printed.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Sentence {
+    pub pieces: Vec<Piece>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    Words(String),
+    /// A figure of a claim's form: of its row of this scenario or part, or of the row that decides it.
+    Figure {
+        claim: String,
+        form: Form,
+        of: Option<String>,
+        what: What,
+    },
+    /// Where a crossing of a map is, over the hosts.
+    Crossing {
+        map: String,
+        crossing: String,
+    },
+}
+
+/// How a figure is said, in the unit of its authors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum What {
+    /// "+5 to +42 %": from the least to the most over the hosts.
+    Range,
+    /// The same and the verdict over the hosts: "+5 to +42 %, holds".
+    Judged,
+    /// What the authors' own code shows, from the least to the most over the hosts.
+    Theirs,
+}
+
+impl TryFrom<String> for Sentence {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let mut parts = text.split('{');
+        let mut pieces = vec![Piece::Words(parts.next().unwrap_or_default().to_owned())];
+        for part in parts {
+            let (place, words) = part.split_once('}').ok_or_else(|| format!("'{{{part}' lacks its '}}'"))?;
+            pieces.push(match place.split('.').collect::<Vec<_>>()[..] {
+                ["map", map, crossing] => Piece::Crossing { map: map.to_owned(), crossing: crossing.to_owned() },
+                [claim, form, ref of @ .., what] if of.len() < 2 => {
+                    let (claim, of) = (claim.to_owned(), of.first().map(|of| (*of).to_owned()));
+                    Piece::Figure { claim, form: chosen(form)?, of, what: chosen(what)? }
+                }
+                _ => {
+                    let known = "{CLAIM.FORM.WHAT}, {CLAIM.FORM.SCENARIO_OR_PART.WHAT} or {map.ID.CROSSING}";
+                    return Err(format!("a figure is {known}, not {{{place}}}"));
+                }
+            });
+            pieces.push(Piece::Words(words.to_owned()));
+        }
+        Ok(Sentence { pieces })
     }
 }
 
@@ -78,8 +132,8 @@ impl Page {
 
     /// The metrics that its tables divide by one another, as `(metric, per)`.
     pub fn quotients(&self) -> impl Iterator<Item = (&str, &str)> {
-        let cells = self.table.iter().flat_map(|table| {
-            table.column.iter().flat_map(move |column| table.row.iter().filter_map(move |row| column.in_row(row)))
+        let cells = self.table.iter().flat_map(|Table { column, row, .. }| {
+            column.iter().flat_map(move |column| row.iter().filter_map(move |row| column.in_row(row)))
         });
         cells.filter_map(|cell| Some((cell.metric, cell.per?)))
     }
@@ -88,15 +142,13 @@ impl Page {
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
         let file = TomlFile { name, text };
         let page: Page = toml::from_str(text).map_err(|error| file.fault(&error))?;
-        for (table, column) in
-            page.table.iter().flat_map(|table| table.column.iter().map(move |column| (table, column)))
-        {
-            if let Some(what) = fault(table, column) {
-                let (at, id) = (format!("\"{}\"", column.header), &table.id);
-                return Err(file.error_at(&at, format!("column {at} of table {id} {what}")));
-            }
-        }
-        Ok(page)
+        let fault = |table: &Table, column: &Column| {
+            let (at, id) = (format!("\"{}\"", column.header), &table.id);
+            Some(file.error_at(&at, format!("column {at} of table {id} {}", fault(table, column)?)))
+        };
+        let columns = page.table.iter().flat_map(|table| table.column.iter().map(move |column| (table, column)));
+        let error = { columns }.find_map(|(table, column)| fault(table, column));
+        error.map_or(Ok(page), Err)
     }
 }
 

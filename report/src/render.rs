@@ -11,7 +11,6 @@ mod markdown;
 mod prices;
 mod report;
 mod rule;
-mod table;
 mod trust;
 mod verdicts;
 

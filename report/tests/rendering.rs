@@ -6,9 +6,10 @@ use std::path::PathBuf;
 
 use report::charts;
 use report::charts::canvas::{WIDTH, width_of};
-use report::claims::Form;
+use report::claims::{Form, Unit};
 use report::judge::figures::{coverage, estimate, figure, floor, short};
 use report::judge::judged::{Estimate, JudgedStudy, Range, Row, Scale, Verdict};
+use report::judge::rounds::Source;
 use report::page::Page;
 use report::page::view::StudyView;
 use report::render::{self, splice_blocks};
@@ -269,6 +270,49 @@ fn pipes_tags_and_line_breaks_in_texts_break_neither_tables_nor_pictures() {
     }
     assert!(!report.replace('`', "\0").split('\0').step_by(2).any(|outside| outside.contains("<img")), "a tag is live");
     assert_readable(&views);
+}
+
+#[test]
+fn a_text_is_printed_as_it_is_and_a_long_name_may_break() {
+    let mut view = fixture::view();
+    view.judged.failures[0].3 = "a|b <script>\nc~d *e".to_owned();
+    let claim = &mut view.judged.claims[0];
+    claim.text = "a | `x<y|z` <b>".to_owned();
+    let row = &mut claim.fair.as_mut().expect("the first claim has this form").rows[0];
+    let arm = || "sync_pipelined_as_published".to_owned();
+    row.scale = Scale::Ratio { numerator: arm(), denominator: "b".into(), metric: "work_s".into(), unit: Unit::Plain };
+    let report = report_md(&[view]);
+    for printed in [
+        "a\\|b &lt;script&gt; c&#126;d \\*e",
+        "a \\| `x<y\\|z` &lt;b&gt;",
+        "sync_<wbr>pipelined_<wbr>as_<wbr>published ÷ b,",
+    ] {
+        assert!(report.contains(printed), "{printed}");
+    }
+}
+
+#[test]
+fn rounds_that_were_cut_off_are_counted() {
+    for (count, said) in [
+        (1, "1 round was cut off by its machine and stands with its complete blocks."),
+        (2, "2 rounds were cut off and stand with their complete blocks."),
+    ] {
+        let mut view = fixture::view();
+        let machine = view.machine.clone();
+        let source = Source { folder: "made_up/x".into(), host: 0, part: "decides", blocks: (5, 9), machine };
+        view.origin.rounds = vec![source; count];
+        assert!(report_md(&[view]).contains(said), "{said}");
+    }
+}
+
+#[test]
+fn a_column_that_says_nothing_in_any_row_is_left_out() {
+    let mut view = fixture::view();
+    for control in &mut view.judged.controls {
+        control.layout_sd = None;
+    }
+    let report = report_md(&[view]);
+    assert!(report.contains("| Control | Measured | Planted | Floor | Result |\n| --- | --- | --: | --: | --- |\n"));
 }
 
 #[test]

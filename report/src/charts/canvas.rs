@@ -5,6 +5,8 @@ use crate::fmt;
 /// Width of every chart in pixels: text stays readable where a page gives it 600.
 pub const WIDTH: f64 = 780.0;
 pub const PADDING: f64 = 20.0;
+/// Width of a line of text over the whole card.
+pub const ROOM: f64 = WIDTH - 2.0 * PADDING;
 // 12 px and more stays readable when the page scales the picture down a little.
 /// Ordinary text.
 pub const TEXT: f64 = 13.0;
@@ -28,7 +30,6 @@ pub const CLAIMED: Color = ("#e6dcf5", "#2d2440");
 /// What stands for a published figure.
 pub const PUBLISHED: Color = ("#8250df", "#b083f0");
 const CARD: Color = ("#ffffff", "#0d1117");
-const BLUE: Color = YES;
 const ORANGE: Color = ("#d55e00", "#f0883e");
 const GREEN: Color = ("#008a64", "#3fb950");
 const PURPLE: Color = ("#9a4f80", "#e08fc0");
@@ -38,23 +39,11 @@ const CRIMSON: Color = ("#b3003c", "#ff7b8f");
 const ALL: [Color; 14] =
     [CARD, INK, MUTED, GRID, PUBLISHED, YES, NO, CLAIMED, ORANGE, GREEN, PURPLE, GREY, GOLD, CRIMSON];
 
-/// Colors of lines, by their order: in a map arms of one kind stand side by side.
-pub const LINES: [Color; 8] = [GREY, PURPLE, BLUE, ORANGE, GREEN, GOLD, CRIMSON, INK];
-
-/// The style sheet of a dark page. Every shape has its color as an attribute, for whoever knows no style sheets.
-fn dark() -> String {
-    let rule = |(light, dark)| format!(r#"[fill="{light}"]{{fill:{dark}}}[stroke="{light}"]{{stroke:{dark}}}"#);
-    format!("@media(prefers-color-scheme:dark){{{}}}", ALL.map(rule).concat())
-}
-
-/// Where a text stands relative to its point, if it does not start there.
-pub const MIDDLE: &str = "middle";
-pub const END: &str = "end";
-
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
     pub size: f64,
     pub fill: Color,
+    /// What of it stands at its point: "start", "middle" or "end".
     pub anchor: &'static str,
     /// Further attributes: of those that a text has, they stand behind the size.
     pub more: &'static str,
@@ -70,22 +59,23 @@ impl Style {
     pub const NOTE: Self = Self { size: SMALL, ..Self::QUIET };
 }
 
-/// A shape for a point, so that color is never the only difference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
-    Disc,
-    Square,
-    Triangle,
-    Diamond,
-    /// A triangle on its head.
-    Wedge,
-    /// A ring, for what is unclear.
-    Ring,
+/// A shape for a point, so that color is never the only difference: its corners, in multiples of its size; of a disc none.
+pub type Mark = &'static [(f64, f64)];
+
+pub const DISC: Mark = &[];
+pub const SQUARE: Mark = &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)];
+const TRIANGLE: Mark = &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)];
+const WEDGE: Mark = &[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)];
+const DIAMOND: Mark = &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)];
+
+/// The color of the line with this position: in a map arms of one kind stand side by side.
+pub fn color(position: usize) -> Color {
+    [GREY, PURPLE, YES, ORANGE, GREEN, GOLD, CRIMSON, INK][position % 8]
 }
 
 /// The shape of the arm with this position.
 pub fn mark(position: usize) -> Mark {
-    [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Wedge][position % 5]
+    [DISC, SQUARE, TRIANGLE, DIAMOND, WEDGE][position % 5]
 }
 
 /// The pattern of the line with this position; the first has no gaps.
@@ -107,6 +97,15 @@ impl Canvas {
         let [x, y, size] = [x, y, size].map(px);
         let look = format!(r#"fill="{fill}" font-size="{size}"{more} text-anchor="{anchor}" x="{x}" y="{y}""#);
         self.add(&format!("<text {look}>\n{}\n</text>", escaped(text)));
+    }
+
+    /// Lines of text, one below the other in this `step`; the y of the next.
+    pub fn lines(&mut self, (x, mut y): (f64, f64), lines: &[String], step: f64, style: Style) -> f64 {
+        for line in lines {
+            self.text(x, y, line, style);
+            y += step;
+        }
+        y
     }
 
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), (stroke, _): Color, width: f64) {
@@ -131,36 +130,26 @@ impl Canvas {
 
     /// An estimate: a mark whose edge in the color of the card tells it apart from others that it overlaps.
     pub fn estimate(&mut self, at: (f64, f64), mark: Mark, fill: Color) {
-        if mark == Mark::Ring {
-            return self.outline(at, 5.0, mark, "estimate", fill);
-        }
-        let (fill, edge) = (format!(r#"fill="{}""#, fill.0), format!(r#" stroke="{}""#, CARD.0));
-        self.shape(at, 5.5, mark, "estimate", &fill, &edge);
+        self.shape(at, 5.5, mark, "estimate", [fill, CARD]);
+    }
+
+    pub fn ring(&mut self, at: (f64, f64), color: Color) {
+        self.shape(at, 5.0, DISC, "estimate", [CARD, color]);
     }
 
     /// An outlined diamond: the published figure.
     pub fn published(&mut self, at: (f64, f64)) {
-        self.outline(at, 6.0 / 1.3, Mark::Diamond, "published", PUBLISHED);
+        self.shape(at, 6.0 / 1.3, DIAMOND, "published", [CARD, PUBLISHED]);
     }
 
-    fn outline(&mut self, at: (f64, f64), r: f64, mark: Mark, class: &str, (stroke, _): Color) {
-        let (fill, edge) = (format!(r#"fill="{}""#, CARD.0), format!(r#" stroke="{stroke}" stroke-width="2""#));
-        self.shape(at, r, mark, class, &fill, &edge);
-    }
-
-    fn shape(&mut self, (x, y): (f64, f64), r: f64, mark: Mark, class: &str, fill: &str, edge: &str) {
-        // Corners around the point, in multiples of r.
-        let corners: &[(f64, f64)] = match mark {
-            Mark::Disc | Mark::Ring => {
-                let [x, y, r] = [x, y, r].map(px);
-                return self.add(&format!(r#"<circle class="{class}" cx="{x}" cy="{y}" {fill} r="{r}"{edge}/>"#));
-            }
-            Mark::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
-            Mark::Triangle => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
-            Mark::Wedge => &[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)],
-            Mark::Diamond => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
-        };
-        let corners: Vec<(f64, f64)> = corners.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)).collect();
+    fn shape(&mut self, (x, y): (f64, f64), r: f64, mark: Mark, class: &str, [fill, edge]: [Color; 2]) {
+        let outline = if fill == CARD { r#" stroke-width="2""# } else { "" };
+        let (fill, edge) = (format!(r#"fill="{}""#, fill.0), format!(r#" stroke="{}"{outline}"#, edge.0));
+        if mark.is_empty() {
+            let [x, y, r] = [x, y, r].map(px);
+            return self.add(&format!(r#"<circle class="{class}" cx="{x}" cy="{y}" {fill} r="{r}"{edge}/>"#));
+        }
+        let corners: Vec<(f64, f64)> = mark.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)).collect();
         self.add(&format!(r#"<path class="{class}" d="{} Z" {fill}{edge}/>"#, path(&corners)));
     }
 
@@ -170,10 +159,12 @@ impl Canvas {
         let font = "-apple-system, &apos;Segoe UI&apos;, &apos;Noto Sans&apos;, Helvetica, Arial, sans-serif";
         let size = format!(r#"height="{height}" role="img" viewBox="0 0 {width} {height}" width="{width}""#);
         let card = format!(r#"fill="{}" height="{inner_height}" rx="8" stroke="{}""#, CARD.0, GRID.0);
+        // Every shape has its color as an attribute, for whoever knows no style sheets.
+        let dark = |(light, dark)| format!(r#"[fill="{light}"]{{fill:{dark}}}[stroke="{light}"]{{stroke:{dark}}}"#);
         [
             &format!(r#"<svg font-family="{font}" {size} xmlns="http://www.w3.org/2000/svg">"#),
             &format!("<title>{}</title>\n<desc>{}</desc>", escaped(title), escaped(description)),
-            &format!("<style>\n{}\n</style>", dark()),
+            &format!("<style>\n@media(prefers-color-scheme:dark){{{}}}\n</style>", ALL.map(dark).concat()),
             &format!(r#"<rect {card} width="{inner_width}" x="0.5" y="0.5"/>"#),
             &format!("<g>\n{}</g>\n</svg>\n", self.content),
         ]
@@ -231,15 +222,8 @@ pub fn shorten(text: &str, size: f64, width: f64) -> String {
 
 /// The heading and the notes under it at the top of a card; gives back the y at which the content may begin.
 pub fn heading(canvas: &mut Canvas, title: &str, notes: impl IntoIterator<Item = String>) -> f64 {
-    let room = WIDTH - 2.0 * PADDING;
-    let mut y = PADDING + HEADING;
-    for line in wrap(title, HEADING, room) {
-        canvas.text(PADDING, y, &line, Style { size: HEADING, more: BOLD, ..Style::PLAIN });
-        y += 21.0;
-    }
-    for line in notes.into_iter().flat_map(|note| wrap(&note, TEXT, room)) {
-        canvas.text(PADDING, y, &line, Style::QUIET);
-        y += 18.0;
-    }
-    y
+    let style = Style { size: HEADING, more: BOLD, ..Style::PLAIN };
+    let y = canvas.lines((PADDING, PADDING + HEADING), &wrap(title, HEADING, ROOM), 21.0, style);
+    let notes: Vec<String> = notes.into_iter().flat_map(|note| wrap(&note, TEXT, ROOM)).collect();
+    canvas.lines((PADDING, y), &notes, 18.0, Style::QUIET)
 }

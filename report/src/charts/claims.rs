@@ -3,10 +3,9 @@
 use strum::VariantArray as _;
 
 use super::canvas::{
-    BOLD, CLAIMED, Canvas, Color, GRID, INK, MIDDLE, MUTED, Mark, NO, PADDING, SMALL, Style, WIDTH, YES, heading,
+    BOLD, CLAIMED, Canvas, DISC, GRID, INK, MUTED, NO, PADDING, ROOM, SMALL, SQUARE, Style, WIDTH, YES, heading,
     width_of, wrap,
 };
-use super::plot::Shown;
 use super::scale::Axis;
 use crate::claims::Form;
 use crate::claims::rules::Band;
@@ -25,10 +24,12 @@ const RIGHT: f64 = WIDTH - 235.0;
 
 /// A claim with the ratios that decided it, in either form.
 struct Line<'a> {
-    view: &'a StudyView,
-    claim: &'a JudgedClaim,
+    study: &'a str,
+    id: &'a str,
     label: Vec<String>,
     forms: Vec<Found<'a>>,
+    published: Option<Band>,
+    height: f64,
 }
 
 /// A row per host and setting, and what is said of them in lines.
@@ -41,16 +42,6 @@ fn height(lines: &[String]) -> f64 {
     LINE * lines.len() as f64 + 2.0 * SPACE
 }
 
-impl Line<'_> {
-    fn height(&self) -> f64 {
-        height(&self.label).max(self.forms.iter().map(|found| height(&found.said)).sum())
-    }
-
-    fn published(&self) -> Option<Band> {
-        self.forms.iter().find_map(|found| figures::published_on_scale(found.rows[0]))
-    }
-}
-
 /// Draws the claims of several studies that are `shown`; those without a ratio are named at the foot.
 pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> String {
     let (mut lines, mut without) = (Vec::new(), Vec::new());
@@ -61,7 +52,9 @@ pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> 
                 without.push(claim.id.as_str());
             } else {
                 let label = wrap(&format!("{}: {}", claim.id, claim.text), SMALL, LEFT - PADDING - 14.0);
-                lines.push(Line { view, claim, label, forms });
+                let published = forms.iter().find_map(|found| figures::published_on_scale(found.rows[0]));
+                let height = height(&label).max(forms.iter().map(|found| height(&found.said)).sum());
+                lines.push(Line { study: &view.judged.study, id: &claim.id, label, forms, published, height });
             }
         }
     }
@@ -75,42 +68,39 @@ pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> 
     let y = heading(&mut canvas, title, Some(note.to_owned())) + 8.0;
     let top = legend(&mut canvas, y) + 8.0;
     // It holds 1, every estimate and every published figure.
-    let published = lines.iter().filter_map(Line::published).flat_map(|Band { lo, hi }| [lo, hi]);
+    let published = lines.iter().filter_map(|line| line.published).flat_map(|Band { lo, hi }| [lo, hi]);
     let rows = lines.iter().flat_map(|line| &line.forms).flat_map(|found| &found.rows);
     let points = rows.filter_map(|row| Some(row.estimate?.point));
     let ends = points.chain(published).chain([1.0]).filter(|end| end.is_finite() && *end > 0.0);
-    let axis = Shown { words: String::new(), unit: "", values: ends.collect() }.axis(LEFT, RIGHT);
-    let of_studies = || lines.chunk_by(|a, b| a.view.judged.study == b.view.judged.study);
-    let bottom = top + lines.iter().map(Line::height).sum::<f64>() + GROUP * of_studies().count() as f64;
+    let axis = Axis::new(ends, LEFT, RIGHT);
+    let of_studies = || lines.chunk_by(|a, b| a.study == b.study);
+    let bottom = top + lines.iter().map(|line| line.height).sum::<f64>() + GROUP * of_studies().count() as f64;
     // Labels at both ends, because the chart is tall.
     for tick in axis.ticks() {
         let x = axis.at(tick);
         canvas.line((x, top), (x, bottom), GRID, 1.0);
         for y in [top - 4.0, bottom + 16.0] {
-            canvas.text(x, y, &fmt::plain(tick), Style { anchor: MIDDLE, ..Style::NOTE });
+            canvas.text(x, y, &fmt::plain(tick), Style { anchor: "middle", ..Style::NOTE });
         }
     }
     canvas.line((axis.at(1.0), top), (axis.at(1.0), bottom), INK, 1.2);
     let mut y = top;
     for of_study in of_studies() {
-        canvas.text(PADDING, y + GROUP - 7.0, &of_study[0].view.judged.study, Style { more: BOLD, ..Style::QUIET });
+        canvas.text(PADDING, y + GROUP - 7.0, of_study[0].study, Style { more: BOLD, ..Style::QUIET });
         y += GROUP;
         for line in of_study {
             draw_line(&mut canvas, line, y, &axis);
-            y += line.height();
+            y += line.height;
         }
     }
     y = bottom + 30.0;
     if !without.is_empty() {
         let missing = format!("Without a ratio, and in the tables only: {}.", without.join(", "));
-        for words in wrap(&missing, SMALL, WIDTH - 2.0 * PADDING) {
-            y += 16.0;
-            canvas.text(PADDING, y, &words, Style::NOTE);
-        }
+        y = canvas.lines((PADDING, y + 16.0), &wrap(&missing, SMALL, ROOM), 16.0, Style::NOTE) - 16.0;
     }
-    let described = |Line { view, claim, forms, .. }: &Line| {
+    let described = |Line { study, id, forms, .. }: &Line| {
         let said: Vec<String> = forms.iter().map(|found| found.said.join(" ")).collect();
-        format!("{} {}: {}", view.judged.study, claim.id, said.join(", "))
+        format!("{study} {id}: {}", said.join(", "))
     };
     canvas.finish(y + PADDING, title, &lines.iter().map(described).collect::<Vec<_>>().join("; "))
 }
@@ -143,8 +133,8 @@ fn legend(canvas: &mut Canvas, y: f64) -> f64 {
         ("unclear", Some(Verdict::Unclear)),
         ("published figure", None),
     ] {
-        match verdict.map(look) {
-            Some((mark, color)) => canvas.estimate((x, y - 4.0), mark, color),
+        match verdict {
+            Some(verdict) => mark(canvas, (x, y - 4.0), verdict),
             None => canvas.published((x, y - 4.0)),
         }
         canvas.text(x + 13.0, y, text, Style::NOTE);
@@ -153,34 +143,30 @@ fn legend(canvas: &mut Canvas, y: f64) -> f64 {
     y + 20.0
 }
 
-fn look(verdict: Verdict) -> (Mark, Color) {
+fn mark(canvas: &mut Canvas, at: (f64, f64), verdict: Verdict) {
     match verdict {
-        verdict if verdict.agrees() => (Mark::Disc, YES),
-        verdict if verdict.is_decided() => (Mark::Square, NO),
-        _ => (Mark::Ring, MUTED),
+        verdict if verdict.agrees() => canvas.estimate(at, DISC, YES),
+        verdict if verdict.is_decided() => canvas.estimate(at, SQUARE, NO),
+        _ => canvas.ring(at, MUTED),
     }
 }
 
 fn draw_line(canvas: &mut Canvas, line: &Line, mut y: f64, axis: &Axis) {
-    let write = |canvas: &mut Canvas, (x, y): (f64, f64), words: &[String], style: Style| {
-        for (at, words) in words.iter().enumerate() {
-            canvas.text(x, y + SPACE + LINE * (at as f64 + 0.75), words, style);
+    // From the top of a form or label to the foot of its first line.
+    let foot = SPACE + LINE * 0.75;
+    canvas.lines((PADDING, y + foot), &line.label, LINE, Style { size: SMALL, ..Style::PLAIN });
+    match line.published {
+        Some(Band { lo, hi }) if lo < hi => {
+            canvas.band((axis.at(lo), y + 2.0), (axis.at(hi), y + line.height - 2.0), CLAIMED);
         }
-    };
-    write(canvas, (PADDING, y), &line.label, Style { size: SMALL, ..Style::PLAIN });
-    match (line.published(), line.height()) {
-        (Some(Band { lo, hi }), height) if lo < hi => {
-            canvas.band((axis.at(lo), y + 2.0), (axis.at(hi), y + height - 2.0), CLAIMED);
-        }
-        (Some(Band { lo, .. }), height) => canvas.published((axis.at(lo), y + height / 2.0)),
-        (None, _) => {}
+        Some(Band { lo, .. }) => canvas.published((axis.at(lo), y + line.height / 2.0)),
+        None => {}
     }
     for found in &line.forms {
         for (point, verdict) in found.rows.iter().filter_map(|row| Some((row.estimate?.point, row.verdict))) {
-            let (mark, color) = look(verdict);
-            canvas.estimate((axis.at(point), y + height(&found.said) / 2.0), mark, color);
+            mark(canvas, (axis.at(point), y + height(&found.said) / 2.0), verdict);
         }
-        write(canvas, (RIGHT + 14.0, y), &found.said, Style::NOTE);
+        canvas.lines((RIGHT + 14.0, y + foot), &found.said, LINE, Style::NOTE);
         y += height(&found.said);
     }
 }

@@ -1,6 +1,6 @@
 //! A map: what each arm costs over the range of x on one host, what the rule says, and where one passes another.
 
-use super::canvas::{Color, EDGE, LINES, MIDDLE, Mark, PUBLISHED, SMALL, Style, mark, width_of};
+use super::canvas::{Color, EDGE, PUBLISHED, SMALL, Style, color, mark, width_of};
 use super::plot::{Plot, Shown};
 use crate::claims::Of;
 use crate::claims::map::{Crossing, Setting};
@@ -14,33 +14,36 @@ const LINE: f64 = 15.0;
 pub fn draw(judged: &JudgedMap, host: &str) -> String {
     let JudgedMap { map, hosts } = judged;
     let on = &hosts[0];
-    let name_of = |arm: &str| map.line(arm).map_or("", |line| &map.lines[line].name);
-    let names: Vec<&str> = map.lines.iter().map(|line| line.name.as_str()).collect();
-    let points_of = |line: usize| points(&on.points, |point| Some(point.ys[line]?.point));
-    let measured = |line: usize| below(map.y.most, &points_of(line));
-    let by_rule = |line: usize| below(map.y.most, &points(&on.points, |point| point.predicted[line]));
-    let drawn = || (0..names.len()).flat_map(|line| measured(line).into_iter().chain(by_rule(line)));
+    let lines = 0..map.lines.len();
+    let points = |y: &dyn Fn(&Point) -> Option<f64>| -> Vec<(f64, f64)> {
+        let known = on.points.iter().filter_map(|point| Some((point.x, y(point)?)));
+        known.filter(|(_, y)| y.is_finite() && *y > 0.0).collect()
+    };
+    let found: Vec<_> = lines.clone().map(|line| points(&|point| Some(point.ys[line]?.point))).collect();
+    let measured: Vec<_> = found.iter().map(|points| below(map.y.most, points)).collect();
+    let by_rule: Vec<_> =
+        lines.clone().map(|line| below(map.y.most, &points(&|point| point.predicted[line]))).collect();
+    let drawn = || measured.iter().chain(&by_rule).flatten();
     let published = map.published.iter().filter(|setting| setting.x > 0.0);
     let unit = if let Of::Value { unit, .. } = &map.lines[0].quantity.of { unit } else { "" };
     let xs = drawn().map(|point| point.0).chain(published.clone().map(|setting| setting.x)).collect();
     let x = Shown { words: map.x.label.clone(), unit: unit_of(&map.place.metric), values: xs };
     let y = Shown { words: map.y.label.clone(), unit, values: drawn().map(|point| point.1).collect() };
-    let is_ruled = (0..names.len()).any(|line| !by_rule(line).is_empty());
+    let is_ruled = by_rule.iter().any(|line| !line.is_empty());
     let rule = if is_ruled { " Dashed: predicted from the price of a handoff." } else { "" };
     let dotted = if map.published.is_empty() { "" } else { " Dotted: the published settings." };
-    let passed = |crossing: &Crossing| (plain(crossing.at), crossing.lines[1].arm.clone());
-    let all_pass =
-        map.crossings.first().map(passed).filter(|first| map.crossings.iter().all(|at| passed(at) == *first));
-    let ring = match &all_pass {
-        Some((at, over)) if Some(over) == map.base.as_ref() => format!(" Rings: where a line passes {at}."),
-        Some((at, over)) => format!(" Rings: where a line passes {at} times {}.", name_of(over)),
+    let mut passed = map.crossings.iter().map(|crossing| (plain(crossing.at), &crossing.lines[1]));
+    // What all lines pass, if it is one thing.
+    let one = passed.next().filter(|(at, over)| passed.all(|other| other == (at.clone(), *over)));
+    let ring = match &one {
+        Some((at, over)) if Some(&over.arm) == map.base.as_ref() => format!(" Rings: where a line passes {at}."),
+        Some((at, over)) => format!(" Rings: where a line passes {at} times {}.", over.name),
         None if map.crossings.is_empty() => String::new(),
         None => " Rings: where a line passes the ratio beside it.".to_owned(),
     };
     let note = format!("Medians on {host}.{rule}{ring}{dotted} Both axes are logarithmic.");
-    let title = map.text.replace('`', "");
-    let mut plot = Plot::new(&title, note, (&names, 26.0), &x, &y);
-    let color = |line: usize| LINES[line % LINES.len()];
+    let names = map.lines.iter().map(|line| line.name.clone()).collect();
+    let mut plot = Plot::new(&map.text.replace('`', ""), note, (names, 26.0), &x, &y);
     let mut labels = Labels::default();
     for Setting { x, label } in published {
         let (x, (top, bottom)) = (plot.at((*x, 1.0)).0, plot.rows);
@@ -48,19 +51,19 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
         plot.canvas.published((x, bottom));
         labels.put(&mut plot, (x, top + 12.0), LINE, label, PUBLISHED);
     }
-    for (position, name) in names.iter().enumerate() {
-        plot.path(&by_rule(position), color(position), RULE);
-        plot.line(name, position, (color(position), ""), &measured(position));
-        for point in points_of(position).into_iter().filter(|(_, y)| *y <= map.y.most) {
-            plot.canvas.estimate(plot.at(point), mark(position), color(position));
+    for position in lines {
+        plot.path(position, &by_rule[position], RULE);
+        plot.line(position, &measured[position]);
+        for point in found[position].iter().filter(|(_, y)| *y <= map.y.most) {
+            plot.canvas.estimate(plot.at(*point), mark(position), color(position));
         }
     }
     let ring = |(crossing, crossed): (&Crossing, &Crossed)| {
         let x = crossed.measured.map(|x| x.point).filter(|x| x.is_finite())?;
         let line = map.line(&crossing.lines[0].arm)?;
         let is_of_base = map.base.as_ref() == Some(&crossing.lines[1].arm);
-        let y = if is_of_base { Some(crossing.at) } else { between(&measured(line), x) }?;
-        let ratio = if all_pass.is_some() { String::new() } else { format!(" (×{})", plain(crossing.at)) };
+        let y = if is_of_base { Some(crossing.at) } else { between(&measured[line], x) }?;
+        let ratio = if one.is_some() { String::new() } else { format!(" (×{})", plain(crossing.at)) };
         Some((plot.at((x, y)), color(line), judged.rounded(x) + &ratio))
     };
     let rings: Vec<_> = map.crossings.iter().zip(&on.crossings).filter_map(ring).collect();
@@ -70,14 +73,9 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
         labels.put(&mut plot, (*x, y - 11.0), -LINE, label, *color);
     }
     for (at, color, _) in rings {
-        plot.canvas.estimate(at, Mark::Ring, color);
+        plot.canvas.ring(at, color);
     }
     plot.finish()
-}
-
-fn points(points: &[Point], y: impl Fn(&Point) -> Option<f64>) -> Vec<(f64, f64)> {
-    let known = points.iter().filter_map(|point| Some((point.x, y(point)?)));
-    known.filter(|(_, y)| y.is_finite() && *y > 0.0).collect()
 }
 
 /// The part of a line through `points` that is not above `most`.
@@ -116,6 +114,6 @@ impl Labels {
             y = other + step;
         }
         self.0.push((x - half, x + half, y));
-        plot.canvas.text(x, y, label, Style { fill, anchor: MIDDLE, more: EDGE, ..Style::NOTE });
+        plot.canvas.text(x, y, label, Style { fill, anchor: "middle", more: EDGE, ..Style::NOTE });
     }
 }

@@ -1,6 +1,6 @@
 //! The rule: overhead against the work between two handoffs, a line per price, the measured effects as marks.
 
-use super::canvas::{LINES, dash, mark};
+use super::canvas::{color, dash, mark};
 use super::plot::{LABEL, Plot, Shown};
 use crate::claims::handoffs::Shape;
 use crate::fmt;
@@ -14,7 +14,7 @@ const STEPS: i32 = 120;
 
 /// Draws the chart; nothing without a prediction of work that handoffs add to.
 pub fn draw(studies: &[StudyView]) -> Option<String> {
-    let (all, _) = predicted(studies);
+    let all = predicted(studies);
     let effects: Vec<&Predicted> = all.iter().filter(|line| line.observed.rule.shape == Shape::Added).collect();
     let of = |line: &Predicted| (line.observed.rule.price.clone(), line.observed.rule.side);
     let is_same = |a: &Predicted, b: &Predicted| of(a) == of(b);
@@ -26,8 +26,7 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
         }
     }
     let host = studies.first()?.origin.name(prices.first()?.observed.host);
-    let outside = effects.iter().filter(|effect| at(effect).is_none()).count();
-    let outside = match outside {
+    let outside = match effects.iter().filter(|effect| at(effect).is_none()).count() {
         0 => String::new(),
         1 => " One lies outside of the chart.".to_owned(),
         outside => format!(" {outside} lie outside of the chart."),
@@ -40,28 +39,24 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
         format!("{}, {}: {}", of.id, way.into_str(), fmt::rough(price.tariff.least_and_most(), "s"))
     };
     let names: Vec<String> = prices.iter().map(name).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let shown = |words: &str, unit, ends: [f64; 2]| Shown { words: words.into(), unit, values: ends.into() };
     let (x, y) = (shown("work between two handoffs", "s", WORK), shown("overhead", "percent", OVERHEAD));
     let title = "What handoffs add to work, by the rule and as measured";
-    let mut plot = Plot::new(title, note, (&names, 50.0), &x, &y);
-    for (position, (price, name)) in prices.iter().zip(&names).enumerate() {
-        let (color, dash) = (LINES[position % LINES.len()], dash(position));
+    let mut plot = Plot::new(title, note, (names, 50.0), &x, &y);
+    for (position, price) in prices.iter().enumerate() {
+        let (color, dash) = (color(position), dash(position));
         let overhead = |work: f64| (work, price.tariff.after(work) / work * 100.0);
         let share = |step: i32| f64::from(step) / f64::from(STEPS);
         let works = (0..=STEPS).map(|step| WORK[0] * (WORK[1] / WORK[0]).powf(share(step)));
         let is_shown = |(_, overhead): &(f64, f64)| (OVERHEAD[0]..=OVERHEAD[1]).contains(overhead);
-        let line: Vec<(f64, f64)> = works.map(overhead).filter(is_shown).collect();
-        if line.len() > 1 {
-            plot.path(&line, color, dash);
-        }
+        plot.path(position, &works.map(overhead).filter(is_shown).collect::<Vec<_>>(), dash);
         for effect in effects.iter().filter(|effect| is_same(effect, price)).filter_map(|effect| at(effect)) {
             plot.canvas.estimate(plot.at(effect), mark(position), color);
         }
         let (right, y) = (plot.columns.1, plot.rows.0 + 4.0 + position as f64 * LABEL);
         plot.canvas.path(&[(right + 10.0, y), (right + 38.0, y)], color, dash);
         plot.canvas.estimate((right + 24.0, y), mark(position), color);
-        plot.name(46.0, y, name);
+        plot.name(46.0, y, position);
     }
     Some(plot.finish())
 }

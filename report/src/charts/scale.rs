@@ -9,13 +9,15 @@ const MOST: usize = 7;
 pub struct Axis {
     lo: f64,
     hi: f64,
-    pub from: f64,
-    pub to: f64,
+    from: f64,
+    to: f64,
 }
 
 impl Axis {
     /// An axis around positive values, with a margin of 4 % of its length at both ends.
-    pub fn new(min: f64, max: f64, from: f64, to: f64) -> Self {
+    pub fn new(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
+        let widest = |(min, max): (f64, f64), value| (min.min(value), max.max(value));
+        let (min, max) = values.into_iter().fold((f64::INFINITY, 0.0), widest);
         let usable = min.is_finite() && max.is_finite() && min > 0.0 && max >= min;
         let (min, max) = if usable { (min, max) } else { (0.5, 2.0) };
         let pad = ((max / min).ln() * 0.04).max(0.02);

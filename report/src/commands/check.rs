@@ -17,8 +17,7 @@ use crate::folder::record::{Record, is_summary};
 use crate::folder::runs::{MemoryRun, Run};
 use crate::folder::seals::{self, first_difference};
 use crate::folder::{Folder, faulty, host, load, manifest, packed, read_meta, rounds_below};
-use crate::page::Page;
-use crate::page::sentence::Piece;
+use crate::page::{Page, Piece};
 use crate::plan::{self, plan};
 
 /// What is sealed below some paths, read and checked.

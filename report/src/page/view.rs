@@ -1,13 +1,12 @@
 //! One measured study as the renderer sees it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::claims::Form;
-use crate::claims::handoffs::{PriceOf, Rule};
 use crate::claims::rules::{Over, over, together};
-use crate::folder::dataset::{Dataset, Sample};
+use crate::folder::dataset::Dataset;
 use crate::folder::machine::Machine;
-use crate::judge::judged::{Calibrated, Judged, JudgedClaim, JudgedStudy, Row, Scale, Verdict};
+use crate::judge::judged::{Calibrated, Judged, JudgedClaim, JudgedStudy, Row, Verdict};
 use crate::judge::maps::JudgedMap;
 use crate::judge::prediction::{Observed, agrees};
 use crate::judge::prices::{JudgedPrice, Tariff};
@@ -42,19 +41,15 @@ pub struct Predicted<'a> {
     pub agrees: bool,
 }
 
-/// All that the rules of the studies predict, and the rules of which no host has the price.
-pub fn predicted(studies: &[StudyView]) -> (Vec<Predicted<'_>>, BTreeSet<String>) {
-    let all = || studies.iter().flat_map(|view| &view.observed);
-    let found = all().filter_map(|observed| {
+/// All that the rules of the studies predict where the host has the price.
+pub fn predicted(studies: &[StudyView]) -> Vec<Predicted<'_>> {
+    let found = studies.iter().flat_map(|view| &view.observed).filter_map(|observed| {
         let tariff = observed.price.as_ref()?;
         let price_s = tariff.after(observed.between_s());
         let predicted = observed.predicted(price_s);
         Some(Predicted { observed, tariff, price_s, predicted, agrees: agrees(predicted, observed.effect.point) })
     });
-    let is_priced = |rule: &Rule| all().any(|other| other.rule.price == rule.price && other.price.is_some());
-    let missing = all().map(|observed| &observed.rule).filter(|rule| !is_priced(rule));
-    let named = |Rule { text, price: PriceOf { study, id }, .. }: &Rule| format!("{text} ({study}.{id})");
-    (found.collect(), missing.map(named).collect())
+    found.collect()
 }
 
 /// The host of the newest round that measured a price.
@@ -65,22 +60,6 @@ pub fn price_host(studies: &[StudyView]) -> usize {
 }
 
 impl StudyView {
-    /// The judged ratio of two arms in a scenario, if there is one: what is printed twice is computed once.
-    pub fn judged_ratio(&self, scenario: &str, [numerator, denominator]: [&str; 2], metric: &str) -> Option<f64> {
-        let rows = self.judged.claims.iter().flat_map(JudgedClaim::evidence);
-        rows.flat_map(|found| &found.rows).filter(|row| row.scenario == scenario).find_map(|row: &Row| {
-            let Scale::Ratio { numerator: above, denominator: below, metric: of, .. } = &row.scale else {
-                return None;
-            };
-            let point = row.estimate.filter(|_| of == metric)?.point;
-            match [above.as_str(), below.as_str()] {
-                arms if arms == [numerator, denominator] => Some(point),
-                arms if arms == [denominator, numerator] => Some(1.0 / point),
-                _ => None,
-            }
-        })
-    }
-
     /// What each host says, the host of the newest round first.
     pub fn hosts(&self) -> impl Iterator<Item = (usize, &JudgedStudy)> {
         let elsewhere = self.elsewhere.iter().map(|(host, study)| (*host, study));
@@ -101,12 +80,12 @@ impl StudyView {
     /// The settings that were measured of the claim `id` in `form`, or of the further test of this id: of each the rows of all hosts.
     pub fn settings<'a>(&'a self, id: &str, form: Form) -> Vec<Vec<(usize, &'a Row)>> {
         let mut settings: Vec<Vec<(usize, &Row)>> = Vec::new();
-        let rows =
-            self.found(id, form).into_iter().flat_map(|(host, found)| found.rows.iter().map(move |row| (host, row)));
-        for (host, row) in rows.filter(|(_, row)| row.has_figure()) {
-            match settings.iter_mut().find(|rows| rows[0].1.is_same(row)) {
-                Some(rows) => rows.push((host, row)),
-                None => settings.push(vec![(host, row)]),
+        for (host, found) in self.found(id, form) {
+            for row in found.rows.iter().filter(|row| row.has_figure()) {
+                match settings.iter_mut().find(|rows| rows[0].1.is_same(row)) {
+                    Some(rows) => rows.push((host, row)),
+                    None => settings.push(vec![(host, row)]),
+                }
             }
         }
         settings
@@ -134,28 +113,24 @@ impl StudyView {
         let found = self.found(id, form);
         let mut seen = BTreeSet::new();
         let names = found.iter().flat_map(|(_, found)| &found.causes).map(|cause| cause.short.as_str());
-        let on = |found: &Judged, name: &str| {
-            let alike = found.causes.iter().filter(|cause| cause.short == name);
-            together(alike.map(|cause| cause.verdict))
+        let of = |name: &'a str| {
+            let alike = |found: &'a Judged| found.causes.iter().filter(|cause| cause.short == name);
+            let with_effect = found.iter().filter(|(_, found)| found.has_effect());
+            (name, over(with_effect.map(|(_, found)| together(alike(found).map(|cause| cause.verdict)))))
         };
-        let with_effect = || found.iter().filter(|(_, found)| found.has_effect());
-        let over = |name| (name, over(with_effect().map(|(_, found)| on(found, name))));
-        names.filter(|name| seen.insert(*name)).map(over).collect()
+        names.filter(|name| seen.insert(*name)).map(of).collect()
     }
 
-    /// The causes that explain the effect, in a few words, `in part` before those that explain a part, or that none of those that were tested
-    /// does; empty where no effect asks for one.
-    pub fn stated_causes(&self, id: &str, form: Form) -> Vec<String> {
+    /// The first cause that explains the effect, or a part of it, or that none of those that were tested does; `None` where no effect asks for one.
+    pub fn stated_cause(&self, id: &str, form: Form) -> Option<String> {
         let causes = self.causes(id, form);
         let said = |(name, over): &(&str, Over)| match over.verdict {
             Verdict::ExplainsIt => Some((*name).to_owned()),
             Verdict::PartOfIt => Some(format!("in part {name}")),
             _ => None,
         };
-        let stated: Vec<String> = causes.iter().filter_map(said).collect();
-        let has_effect = || self.found(id, form).iter().any(|(_, found)| found.has_effect());
-        let is_open = stated.is_empty() && !causes.is_empty() && has_effect();
-        if is_open { vec!["cause unclear".to_owned()] } else { stated }
+        let is_open = || !causes.is_empty() && self.found(id, form).iter().any(|(_, found)| found.has_effect());
+        causes.iter().find_map(said).or_else(|| is_open().then(|| "cause unclear".to_owned()))
     }
 
     fn evidence(&self) -> impl Iterator<Item = &Judged> {
@@ -183,14 +158,5 @@ impl StudyView {
     pub fn originals_used(&self) -> BTreeSet<String> {
         let mirrors = self.evidence().flat_map(|found| &found.mirrors);
         mirrors.map(|mirror| mirror.at.0.clone()).collect()
-    }
-
-    /// Values of a metric of a case by block, in the metric's own unit; `None` for a failed run. A run that lacks the metric is left out.
-    pub fn by_block(&self, scenario: &str, arm: &str, metric: &str) -> BTreeMap<u64, Option<f64>> {
-        let of_sample = |sample: &Sample| match &sample.error {
-            Some(_) => Some((sample.block, None)),
-            None => Some((sample.block, Some(sample.metrics.get(metric).copied()?))),
-        };
-        self.data.samples(scenario, arm).iter().filter_map(of_sample).collect()
     }
 }

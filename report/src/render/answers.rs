@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
+use std::mem;
 
 use super::markdown::{EVIDENCE, Table, around, cell, code, known, prose, some, text};
 use super::{REPORT, prices};
@@ -9,9 +10,8 @@ use crate::claims::Form;
 use crate::fmt::{self, anchor};
 use crate::judge::figures::{self, or_nothing};
 use crate::judge::judged::{JudgedGoal, Row, Verdict};
-use crate::page::sentence::{Piece, Sentence, What};
 use crate::page::view::StudyView;
-use crate::page::{Answer, Document};
+use crate::page::{Answer, Document, Piece, Sentence, What};
 
 const WIDTH: usize = 86;
 
@@ -46,23 +46,15 @@ pub fn block(studies: &[StudyView]) -> String {
     )
 }
 
-/// The second one: the chart, and for each study why it is so.
+/// The second one: the chart, and for each study why it is so, and when it is otherwise.
 pub fn why(studies: &[StudyView]) -> String {
-    let why = studies.iter().filter_map(of_study).collect::<Vec<_>>().join("\n");
-    format!("{CLAIMS}(charts/claims.svg)\n\n{why}")
-}
-
-/// Why it is so, and when it is otherwise.
-fn of_study(view: &StudyView) -> Option<String> {
-    let (Document { url, year, author, .. }, answer) = (view.page.document.as_ref()?, view.page.answer.as_ref()?);
-    let (title, author) = (prose(&view.page.title), prose(author));
-    let [why, unless] = [&answer.why, &answer.unless].map(|sentence| prose(&filled(view, sentence)));
-    let at = anchor(&view.judged.study, "");
-    Some(format!("**[{title}]({REPORT}#{at})**, after [{author}, {year}]({url}).\n{why}\n*Exception:* {unless}\n"))
-}
-
-pub fn advice(view: &StudyView) -> impl Iterator<Item = String> {
-    view.page.advice.iter().map(|advice| filled(view, advice))
+    let of_study = |view: &StudyView| {
+        let (Document { url, year, author, .. }, answer) = (view.page.document.as_ref()?, view.page.answer.as_ref()?);
+        let (title, author, at) = (prose(&view.page.title), prose(author), anchor(&view.judged.study, ""));
+        let [why, unless] = [&answer.why, &answer.unless].map(|sentence| prose(&filled(view, sentence)));
+        Some(format!("**[{title}]({REPORT}#{at})**, after [{author}, {year}]({url}).\n{why}\n*Exception:* {unless}\n"))
+    };
+    format!("{CLAIMS}(charts/claims.svg)\n\n{}", studies.iter().filter_map(of_study).collect::<Vec<_>>().join("\n"))
 }
 
 /// Stands in a sentence for a figure that nobody measured.
@@ -77,8 +69,7 @@ pub fn filled(view: &StudyView, sentence: &Sentence) -> String {
             view.maps.iter().find(|judged| judged.map.id == *map).and_then(|map| map.range_of(crossing))
         }
     };
-    let said = sentence.pieces.iter().map(|piece| said(piece).unwrap_or_else(|| UNKNOWN.to_string()));
-    let said = said.collect::<String>();
+    let said: String = sentence.pieces.iter().map(|piece| said(piece).unwrap_or_else(|| UNKNOWN.into())).collect();
     let closed = |part: &str| match part.rfind(" (") {
         Some(at) if part[at..].contains(UNKNOWN) => part[..at].to_owned(),
         _ => part.to_owned(),
@@ -149,15 +140,12 @@ pub fn goals(view: &StudyView) -> String {
             Verdict::Holds | Verdict::NotTested => goal.verdict.to_string(),
             verdict => format!("**{verdict}**"),
         };
-        let figures = |row: &Row| {
-            let size =
-                row.estimate.as_ref().map(|of| format!("{}, {}", figures::estimate(row), figures::sample_size(of)));
-            let host = view.origin.host_of(&row.round).map(cell);
-            [code(&row.scenario), known(size), some(text(&figures::named_sides(row))), known(host)]
-        };
         for row in &goal.rows {
+            let size = row.estimate.map(|of| format!("{}, {}", figures::estimate(row), figures::sample_size(&of)));
+            let (medians, host) = (text(&figures::named_sides(row)), view.origin.host_of(&row.round).map(cell));
+            let figures = [code(&row.scenario), known(size), some(medians), known(host)];
             // Goal and result are said once.
-            table.row([&std::mem::take(&mut said)[..], &figures(row), &[std::mem::take(&mut verdict)]].concat());
+            table.row([&mem::take(&mut said)[..], &figures, &[mem::take(&mut verdict)]].concat());
         }
     }
     let others = others.iter().map(|goal| code(&goal.id)).collect::<Vec<_>>().join(", ");

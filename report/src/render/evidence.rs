@@ -1,19 +1,21 @@
-//! The evidence of a study: its tables, and each claim with both sides, the authors' code and what was tested for a cause.
+//! The evidence of a study: each claim with both sides, the authors' code and what was tested for a cause; and its tables.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use strum::VariantArray as _;
 
 use super::markdown::{
-    Table, around, breakable, bullets, cell, code, headed, heading, link, original, prose, round, some, text,
+    Table, around, breakable, bullets, cell, code, heading, link, original, prose, round, some, text,
 };
-use super::{GENERATED, maps, prices, rule, table};
+use super::{GENERATED, maps, prices, rule};
 use crate::claims::{Form, Further};
 use crate::fmt::{self, anchor};
 use crate::judge::figures::{self, NOTHING, or_nothing};
 use crate::judge::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale, Verdict};
+use crate::layout::{self, Cell};
 use crate::page::view::StudyView;
+use crate::stats;
 
 pub fn page(view: &StudyView) -> String {
     let (name, page) = (&view.judged.study, &view.page);
@@ -26,21 +28,20 @@ pub fn page(view: &StudyView) -> String {
          [TRUST.md](TRUST.md#{trust}), what it was measured on in [MACHINES.md](MACHINES.md), and what the words mean in [METHODOLOGY](../METHODOLOGY.md#words).\n\n\
          `here` is {host}. The newest round there: profile {profile}, {runs}, {spent} inside them; samples in {samples}.\n\n"
     );
-    out.push_str(&headed("**What we kept**", bullets(&page.kept)));
-    out.push_str(&headed("**What we changed**", bullets(&page.changed)));
+    out += &around("**What we kept**\n\n", bullets(&page.kept), "");
+    out += &around("**What we changed**\n\n", bullets(&page.changed), "");
     let ids: Vec<String> = view.judged.claims.iter().map(|claim| link(name, &claim.id, "")).collect();
-    out.push_str(&around("## Claims\n\n", ids.join(" · "), "\n\n"));
+    out += &around("## Claims\n\n", ids.join(" · "), "\n\n");
     out.extend(view.judged.claims.iter().map(|claim| self::claim(view, claim)));
     out.extend([prices::by_host(view), rule::by_scenario(view), maps::by_host(view)]);
-    out.push_str(&headed("## Tables", page.table.iter().map(|of| table::render(view, of)).collect::<String>()));
-    out
+    out + &around("## Tables\n\n", page.table.iter().map(|of| table(view, of)).collect::<String>(), "")
 }
 
 fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
     let (study, id) = (&view.judged.study, &claim.id);
     let title = format!("### {}: {}", prose(id), prose(claim.text.trim_end_matches('.')));
-    let mut out = heading(&anchor(study, id), &title);
-    let _ = write!(out, "Published: {}.", original(claim).trim_end_matches('.'));
+    let published = original(claim);
+    let mut out = heading(&anchor(study, id), &title) + &format!("Published: {}.", published.trim_end_matches('.'));
     for form in Form::VARIANTS {
         let _ = write!(out, " {}: {}.", fmt::capitalized(form.in_words()), verdict(view, id, *form));
     }
@@ -51,22 +52,23 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
         let (id, text) = (prose(&test.id), prose(test.text.trim_end_matches('.')));
         format!("- Further test {id}, not counted: {text}. {}.\n", verdict(view, &test.id, Form::Fair))
     };
-    out.push_str(&around("", further.iter().map(remark).collect::<String>(), "\n"));
+    out += &around("", further.iter().map(remark).collect::<String>(), "\n");
     let forms = Form::VARIANTS.iter().map(|form| (form.in_words(), id.as_str(), *form));
     let further = further.iter().map(|test| (test.id.as_str(), test.id.as_str(), Form::Fair));
     let tests: Vec<Test> = forms.chain(further).collect();
-    out.push_str(&rows(view, &tests));
+    out += &rows(view, &tests);
     for (label, id, form) in tests {
         let Some(found) = view.judged.found(id, form) else { continue };
-        out.extend([mirrors(view, claim, label, found), causes(view, label, (id, form))]);
+        out.extend([mirrors(view, &published, label, found), causes(view, label, (id, form))]);
     }
     out
 }
 
+/// Its label, its id and its form.
 type Test<'a> = (&'a str, &'a str, Form);
 
 /// The published figure, that of the authors' own code here, and that of its mirror.
-fn mirrors(view: &StudyView, claim: &JudgedClaim, label: &str, found: &Judged) -> String {
+fn mirrors(view: &StudyView, published: &str, label: &str, found: &Judged) -> String {
     let mut table =
         Table::new("Scenario | Their code here | Our mirror here | Theirs ÷ ours | >Blocks | Host | Do they agree?");
     for mirror in &found.mirrors {
@@ -77,18 +79,12 @@ fn mirrors(view: &StudyView, claim: &JudgedClaim, label: &str, found: &Judged) -
             _ => "could not tell",
         };
         let [theirs, ours, apart] = [&mirror.theirs, &mirror.ours, &mirror.apart].map(|of| text(&figures::times(of)));
-        table.row([
-            around("", cell(&mirror.part), ": ") + &code(&mirror.scenario) + &around(", ", cell(&mirror.but), ""),
-            theirs,
-            ours,
-            apart,
-            mirror.apart.n.to_string(),
-            format!("[{}](../../results/{folder})", cell(view.origin.name(*host))),
-            agrees.to_owned(),
-        ]);
+        let scenario =
+            around("", cell(&mirror.part), ": ") + &code(&mirror.scenario) + &around(", ", cell(&mirror.but), "");
+        let host = format!("[{}](../../results/{folder})", cell(view.origin.name(*host)));
+        table.row([scenario, theirs, ours, apart, mirror.apart.n.to_string(), host, agrees.to_owned()]);
     }
-    let (label, published) = (prose(label), original(claim));
-    let published = published.trim_end_matches('.');
+    let (label, published) = (prose(label), published.trim_end_matches('.'));
     table.below(&format!("The authors' own code ({label}), by the same measure; published: {published}.\n\n"))
 }
 
@@ -119,12 +115,17 @@ fn rows(view: &StudyView, tests: &[Test]) -> String {
             let own = [cell(label), breakable(&figures::what(&row.scale)), code(&row.scenario)];
             let first = if own == last.1 { [const { String::new() }; 3] } else { own.clone() };
             last = (&row.part, own);
-            let there = format!("(`{}`, {})", row.scenario, view.origin.name(host));
-            modes.extend(figures::modes(row).map(|said| format!("{said} {there}.")));
+            let host = view.origin.name(host);
+            modes.extend(figures::modes(row).map(|said| format!("{said} (`{}`, {host}).", row.scenario)));
+            // "12 (96.1 %)", with the failed runs among them.
+            let blocks = or_nothing(row.estimate.as_ref(), |estimate| match figures::coverage(estimate) {
+                Some(coverage) => format!("{} ({coverage})", estimate.n),
+                None => figures::sample_size(estimate),
+            });
             let rest = [
-                cell(view.origin.name(host)),
+                cell(host),
                 text(&figures::estimate(row)),
-                blocks(row),
+                blocks + &figures::failed(row),
                 some(text(&figures::sides(row))),
                 figures::floor(row),
                 format!("{}{}", row.verdict, if row.beside { " (beside)" } else { "" }),
@@ -134,15 +135,6 @@ fn rows(view: &StudyView, tests: &[Test]) -> String {
         }
     }
     table.below(&around("", remarks, "\n")) + &bullets(&modes)
-}
-
-/// "12 (96.1 %)", with the failed runs among them.
-fn blocks(row: &Row) -> String {
-    let count = or_nothing(row.estimate.as_ref(), |estimate| match figures::coverage(estimate) {
-        Some(coverage) => format!("{} ({coverage})", estimate.n),
-        None => figures::sample_size(estimate),
-    });
-    count + &figures::failed(row)
 }
 
 fn causes(view: &StudyView, label: &str, (id, form): (&str, Form)) -> String {
@@ -163,22 +155,102 @@ fn causes(view: &StudyView, label: &str, (id, form): (&str, Form)) -> String {
 fn evidence(cause: &Cause, verdict: &str) -> String {
     let sentence = prose(cause.text.trim());
     let leads = sentence.ends_with(':');
+    let figure = |row: &Row| {
+        let (figure, scenario) = (text(&figures::figure(row)?), code(&row.scenario));
+        // The figure of a ratio names its arms already, that of a share its claim.
+        let of = match &row.scale {
+            Scale::Ratio { metric, .. } => format!("{}, {scenario}", text(&fmt::metric_in_words(metric))),
+            Scale::Share { .. } => scenario,
+            other => format!("{}, {scenario}", text(&figures::what(other))),
+        };
+        Some(if leads { format!("{figure} ({of})") } else { format!("({of}): {figure}") })
+    };
+    let figures: Vec<String> = cause.evidence.iter().filter_map(figure).collect();
     let stop = if leads || sentence.is_empty() || sentence.ends_with(['.', '!', '?']) { "" } else { "." };
-    let figures: Vec<String> = cause.evidence.iter().filter_map(|row| figure_of(row, leads)).collect();
     let evidence = if leads { "" } else { "Evidence " };
     let before = format!("- **{}**: {}. {sentence}{stop} {evidence}", fmt::capitalized(verdict), prose(&cause.short));
     around(&before, figures.join("; "), ".\n")
 }
 
-/// The figure of a row of evidence with what it is of, before it or, where a sentence leads to the figure, behind; `None` without one.
-fn figure_of(row: &Row, leads: bool) -> Option<String> {
-    let figure = figures::figure(row)?;
-    let scenario = code(&row.scenario);
-    // The figure of a ratio names its arms already, that of a share its claim.
-    let of = match &row.scale {
-        Scale::Ratio { metric, .. } => format!("{}, {scenario}", text(&fmt::metric_in_words(metric))),
-        Scale::Share { .. } => scenario,
-        other => format!("{}, {scenario}", text(&figures::what(other))),
+/// A table in the original's shape, medians of ours beside what they printed, without rows and columns of which nothing was measured twice; empty without any.
+fn table(view: &StudyView, layout: &layout::Table) -> String {
+    let entry = |row: &layout::Row, column: &layout::Column| entry(view, column.in_row(row)?);
+    let entries = |row| layout.column.iter().map(|column| entry(row, column)).collect::<Vec<_>>();
+    let mut rows: Vec<(usize, Vec<Option<String>>)> = layout.row.iter().map(entries).enumerate().collect();
+    rows.retain(|(_, entries)| entries.iter().any(Option::is_some));
+    let headings = layout.column.iter().map(|column| format!(" | >{}", cell(&column.header)));
+    let mut table = Table::new(&(cell(&layout.row_header) + &headings.collect::<String>()));
+    for (row, entries) in &rows {
+        let mut cells = vec![cell(&layout.row[*row].label)];
+        let mut is_measured = true;
+        for (at, (column, entry)) in layout.column.iter().zip(entries).enumerate() {
+            let said = if let Some(printed) = &column.values {
+                // Printed texts go with the figures of ours that they stand behind.
+                printed.get(*row).filter(|_| is_measured).map(|printed| cell(printed))
+            } else {
+                is_measured = rows.iter().any(|(_, entries)| entries[at].is_some());
+                entry.clone()
+            };
+            cells.push(said.unwrap_or_else(|| NOTHING.to_owned()));
+        }
+        table.row(cells);
+    }
+    let note = around("", prose(layout.note.as_deref().unwrap_or_default()), "\n\n");
+    around("", table.below(&format!("**{}**\n\n", prose(&layout.title))), &note)
+}
+
+/// The text of a cell; `None` where nothing was measured, or a single run, which says too little.
+fn entry(view: &StudyView, cell: Cell) -> Option<String> {
+    let values = values(view, cell);
+    if values.len() < 2 {
+        return None;
+    }
+    let median = stats::median(values)?;
+    let value = judged_ratio(view, cell).map_or(median, |ratio| ratio * cell.factor);
+    Some(match cell.digits {
+        // A failed run counts as infinitely bad.
+        _ if !median.is_finite() => "failed".to_owned(),
+        Some(digits) => fmt::decimals(value, digits),
+        None => fmt::number(value, 3),
+    })
+}
+
+/// The judged ratio of a cell that is one of two arms and nothing else, if it was judged: what is printed twice is computed once.
+fn judged_ratio(view: &StudyView, cell: Cell) -> Option<f64> {
+    let Cell { dividend: Some(dividend), minus: None, per: None, .. } = cell else { return None };
+    let rows = view.judged.claims.iter().flat_map(JudgedClaim::evidence).flat_map(|found| &found.rows);
+    rows.filter(|row| row.scenario == cell.scenario).find_map(|row| {
+        let Scale::Ratio { numerator, denominator, metric, .. } = &row.scale else { return None };
+        let point = row.estimate.filter(|_| metric == cell.metric)?.point;
+        let is_of = |above: &str, below: &str| numerator == above && denominator == below;
+        is_of(dividend, cell.arm).then_some(point).or_else(|| is_of(cell.arm, dividend).then_some(1.0 / point))
+    })
+}
+
+/// One value per block; infinite where a run that it needs has failed, which is as bad as it can be.
+fn values(view: &StudyView, Cell { scenario, arm, metric, minus, per, dividend, factor, .. }: Cell) -> Vec<f64> {
+    // By block, `None` of a failed run; a run that lacks the metric is left out.
+    let by_block = |arm: &str, metric: &str| -> BTreeMap<u64, Option<f64>> {
+        let samples = view.data.samples(scenario, arm).iter().filter_map(|sample| {
+            Some((sample.block, if sample.error.is_some() { None } else { Some(*sample.metrics.get(metric)?) }))
+        });
+        samples.collect()
     };
-    Some(if leads { format!("{} ({of})", text(&figure)) } else { format!("({of}): {}", text(&figure)) })
+    let minus = minus.map(|other| by_block(other, metric));
+    let per = per.map(|other| by_block(arm, other));
+    let dividend = dividend.map(|other| by_block(other, metric));
+    let of_block = |(block, value): (u64, Option<f64>)| -> Option<f64> {
+        let Some(mut out) = value else { return Some(f64::INFINITY) };
+        if let Some(minus) = &minus {
+            out -= minus.get(&block).copied()?.unwrap_or(f64::NEG_INFINITY);
+        }
+        if let Some(per) = &per {
+            out /= per.get(&block).copied()??;
+        }
+        if let Some(dividend) = &dividend {
+            out = dividend.get(&block).copied()?.unwrap_or(f64::INFINITY) / out;
+        }
+        Some(out)
+    };
+    by_block(arm, metric).into_iter().filter_map(of_block).map(|value| value * factor).collect()
 }

@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::GENERATED;
-use super::markdown::{Table, around, cell, code};
+use super::markdown::{Table, around, cell, code, some};
 use crate::fmt;
 use crate::folder::host;
 use crate::folder::machine::Machine;
-use crate::judge::figures;
 use crate::page::view::StudyView;
 
 pub fn page(studies: &[StudyView]) -> String {
@@ -36,10 +35,9 @@ pub fn page(studies: &[StudyView]) -> String {
 
 /// A value as a cell; what could not be read gives its reason.
 fn printed(machine: &Machine, name: &str) -> String {
-    match machine.values.get(name).and_then(Option::as_ref) {
+    match machine.value(name) {
         None => format!("*not read: {}*", cell(machine.reasons.get(name).map_or("no reason recorded", String::as_str))),
-        Some(Value::String(text)) if text.trim().is_empty() => figures::NOTHING.to_owned(),
-        Some(Value::String(text)) => cell(text),
+        Some(Value::String(text)) => some(cell(text)),
         Some(number) => match (number.as_f64(), fmt::unit_of(name)) {
             (None, _) => cell(&number.to_string()),
             (Some(x), unit @ ("kib" | "bytes" | "percent" | "s" | "ms" | "us" | "ns")) => fmt::value(x, unit),

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
+use std::slice;
 
-use super::markdown::{Table, around, bullets, cell, headed, heading, image, known, prose, round, text};
+use super::markdown::{Table, around, bullets, cell, heading, known, prose, round, text};
 use crate::charts;
 use crate::claims::map::Line;
 use crate::fmt;
@@ -14,16 +15,12 @@ use crate::page::view::StudyView;
 /// The maps of a study: a part of its section in the report; nothing if none was measured.
 pub fn section(view: &StudyView) -> String {
     let shown = || view.maps.iter().filter(|judged| judged.map.is_in_report);
+    let host = |judged: &JudgedMap| view.origin.name(judged.hosts[0].host);
     // The sentences of a map of several hosts name them.
-    let of_one = shown().filter(|judged| judged.hosts.len() == 1);
-    let hosts: BTreeSet<&str> = of_one.map(|judged| view.origin.name(judged.hosts[0].host)).collect();
-    let hosts = fmt::listed(&hosts.into_iter().map(cell).collect::<Vec<_>>());
-    let measured = around("On ", hosts, ":\n\n");
-    let each = |judged: &JudgedMap| {
-        let host = view.origin.name(judged.hosts[0].host);
-        format!("{}\n\n{}", picture(view, judged, ""), bullets(judged.sentences(host)))
-    };
-    headed("### Map", measured + &shown().map(each).collect::<String>())
+    let hosts: BTreeSet<String> = shown().filter(|map| map.hosts.len() == 1).map(|map| cell(host(map))).collect();
+    let measured = around("On ", fmt::listed(&Vec::from_iter(hosts)), ":\n\n");
+    let each = |map: &JudgedMap| format!("{}\n\n{}", picture(view, map, ""), bullets(map.sentences(host(map))));
+    around("### Map\n\n", measured + &shown().map(each).collect::<String>(), "")
 }
 
 /// The maps of a study by host: a section of its evidence; nothing if none was measured.
@@ -36,8 +33,8 @@ pub fn by_host(view: &StudyView) -> String {
         for on in hosts {
             let host = cell(view.origin.name(on.host));
             for point in &on.points {
-                let values = values(judged, point, true).into_iter().map(|value| text(&value));
-                table.row([host.clone()].into_iter().chain(values).chain([round(&on.round)]).collect::<Vec<_>>());
+                let values: Vec<String> = values(judged, point, true).iter().map(|value| text(value)).collect();
+                table.row([slice::from_ref(&host), &values, &[round(&on.round)]].concat());
             }
             for (place, crossing) in map.crossings.iter().enumerate() {
                 let what = prose(&crossing.text.replace("{x}", "x"));
@@ -92,5 +89,7 @@ fn values(judged: &JudgedMap, point: &Point, whole: bool) -> Vec<String> {
 }
 
 fn picture(view: &StudyView, judged: &JudgedMap, to: &str) -> String {
-    image(&judged.map.text, &format!("{to}charts/{}", charts::map_file(view, judged)))
+    // Brackets would end the title early.
+    let title = prose(&judged.map.text).replace(['[', ']', '`'], "");
+    format!("![{title}]({to}charts/{})", charts::map_file(view, judged))
 }

@@ -6,8 +6,6 @@ use crate::judge::judged::JudgedClaim;
 
 /// Where the evidence lies, from the root of the repository, where README.md and REPORT.md are.
 pub const EVIDENCE: &str = "docs/evidence/";
-/// The longest name that does not break.
-const LONG: usize = 24;
 
 /// Text that Markdown must print as it is: what would be a tag, a cell, a line or an emphasis is made harmless.
 pub fn text(raw: &str) -> String {
@@ -22,7 +20,7 @@ fn harmless(text: &str) -> String {
 
 /// Text whose long names may break behind an underscore, so that they do not make a table wider than the page.
 pub fn breakable(raw: &str) -> String {
-    let part = |word: &str| if word.len() > LONG { word.replace('_', "_<wbr>") } else { word.to_owned() };
+    let part = |word: &str| if word.len() > 24 { word.replace('_', "_<wbr>") } else { word.to_owned() };
     text(raw).split(' ').map(part).collect::<Vec<_>>().join(" ")
 }
 
@@ -100,20 +98,10 @@ pub fn around(before: &str, text: impl AsRef<str>, after: &str) -> String {
     if text.is_empty() { String::new() } else { [before, text, after].concat() }
 }
 
-/// A picture with its title for who cannot see it; brackets would end that early.
-pub fn image(title: &str, path: &str) -> String {
-    format!("![{}]({path})", prose(title).replace(['[', ']', '`'], ""))
-}
-
 /// A list of short paragraphs as Markdown bullets, or nothing.
 pub fn bullets<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
     let bullet = |item: T| format!("- {}\n", prose(item.as_ref()));
     around("", items.into_iter().map(bullet).collect::<String>(), "\n")
-}
-
-/// A heading with the text below it; nothing without text.
-pub fn headed(heading: &str, text: impl AsRef<str>) -> String {
-    around(&format!("{heading}\n\n"), text, "")
 }
 
 /// Prose of page.toml and claims.toml: Markdown is welcome there; only tags and tildes are made harmless.
@@ -142,23 +130,4 @@ pub fn original(claim: &JudgedClaim) -> String {
 /// A round of which there is a figure, as a link from the evidence.
 pub fn round(folder: &str) -> String {
     format!("[{}](../../results/{folder})", folder.rsplit('/').next().unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pipes_tags_and_line_breaks_cannot_break_a_table() {
-        assert_eq!(text("a|b <script>\nc~d *e"), "a\\|b &lt;script&gt; c&#126;d \\*e");
-        assert_eq!(cell("a | `x<y|z` <b>"), "a \\| `x<y\\|z` &lt;b&gt;");
-        assert_eq!(
-            breakable("a_b < sync_pipelined_as_published"),
-            "a_b &lt; sync_<wbr>pipelined_<wbr>as_<wbr>published"
-        );
-        let mut table = Table::new("one | nothing | >some");
-        table.row(["x".to_owned(), NOTHING.to_owned(), NOTHING.to_owned()]);
-        table.row(["y".to_owned(), NOTHING.to_owned(), "1".to_owned()]);
-        assert_eq!(table.render(), "| one | some |\n| --- | --: |\n| x | - |\n| y | 1 |\n");
-    }
 }

@@ -9,7 +9,7 @@ use crate::claims::handoffs::Way;
 use crate::fmt;
 use crate::judge::figures;
 use crate::judge::prices::{JudgedPrice, OnHost};
-use crate::page::view::{StudyView, price_host};
+use crate::page::view::{StudyView, predicted, price_host};
 
 const WAYS: [Way; 2] = [Way::Sync, Way::Async];
 /// A handoff adds less than 5 % to work that takes so many times as long.
@@ -20,24 +20,25 @@ const ADDS_LITTLE: &str = "Least work for under 5 %";
 pub fn short(studies: &[StudyView]) -> String {
     let host = price_host(studies);
     let seconds = |price: &JudgedPrice| WAYS.iter().rev().find_map(|way| price.seconds(host, *way));
-    let dearest = |price: &JudgedPrice| seconds(price).unwrap_or(f64::INFINITY);
     let mut shown: Vec<_> = priced(studies).filter(|(_, price)| price.price.is_in_readme).collect();
-    shown.sort_by(|(_, a), (_, b)| dearest(a).total_cmp(&dearest(b)));
-    let rule = rule::agreement(studies).map(|(agree, of)| {
-        format!(" **Overhead is cost ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{agree} of {of} effects](REPORT.md#the-rule).")
-    });
-    let before = format!(
-        "A handoff passes work or data to another thread or task. {}{}\n\n",
-        lead(studies, "its"),
-        rule.unwrap_or_default()
-    );
-    let (said, rows): (Vec<_>, Vec<_>) = shown.into_iter().partition(|(_, price)| !price.price.uses.is_empty());
-    let sentence = |(view, price): &(&StudyView, &JudgedPrice)| format!("\n{}.\n", link(view, &price.use_in_words()));
-    let said: String = said.iter().map(sentence).collect();
-    if rows.is_empty() && said.is_empty() {
+    if shown.is_empty() {
         return String::new();
     }
-    before + &table(&rows, Some(ADDS_LITTLE)) + &said
+    shown.sort_by(|(_, a), (_, b)| {
+        let [a, b] = [a, b].map(|price| seconds(price).unwrap_or(f64::INFINITY));
+        a.total_cmp(&b)
+    });
+    let found = predicted(studies);
+    let rule = format!(
+        " **Overhead is cost ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule).",
+        rule::agreeing(&found),
+        found.len()
+    );
+    let (lead, rule) = (lead(studies, "its"), if found.is_empty() { "" } else { &rule });
+    let (said, rows): (Vec<_>, Vec<_>) = shown.into_iter().partition(|(_, price)| !price.price.uses.is_empty());
+    let sentence = |(view, price): &(&StudyView, &JudgedPrice)| format!("\n{}.\n", link(view, &price.use_in_words()));
+    let (table, said) = (table(&rows, Some(ADDS_LITTLE)), said.iter().map(sentence).collect::<String>());
+    format!("A handoff passes work or data to another thread or task. {lead}{rule}\n\n{table}{said}")
 }
 
 /// The prices that the report shows beside those of the README, by study: a section of it; nothing if none was measured.
@@ -58,17 +59,17 @@ pub fn section(studies: &[StudyView]) -> String {
 
 /// A row per price: the range over hosts, or what the only one says; with the title of their column the thresholds.
 fn table(rows: &[(&StudyView, &JudgedPrice)], threshold: Option<&str>) -> String {
-    let mut table =
-        Table::new(&("Price of | >Sync | >Async".to_owned() + &around(" | >", threshold.unwrap_or(""), "")));
+    let last = around(" | >", threshold.unwrap_or_default(), "");
+    let mut table = Table::new(&format!("Price of | >Sync | >Async{last}"));
     for (view, price) in rows {
         let figure = |way| match price.hosts.as_slice() {
-            [only] => figure(Some(only), way),
+            [only] => figure(only, way),
             _ => known(price.range(way)),
         };
         let [sync, asynchronous] = WAYS.map(figure);
-        let last = threshold.map(|_| some(text(&thresholds(price))));
-        let cells = [link(view, &price.price.text), sync, asynchronous].into_iter().chain(last);
-        table.row(cells.collect::<Vec<_>>());
+        let mut cells = vec![link(view, &price.price.text), sync, asynchronous];
+        cells.extend(threshold.map(|_| some(text(&thresholds(price)))));
+        table.row(cells);
     }
     table.render()
 }
@@ -80,7 +81,7 @@ pub fn by_host(view: &StudyView) -> String {
         let mut first = [code(&price.price.id), cell(&words(price))];
         for on in &price.hosts {
             let blocks = on.rows.iter().filter_map(|(_, row)| Some(row.estimate?.n)).max().unwrap_or_default();
-            let figures = [Way::Sync, Way::Async, Way::Base].map(|way| figure(Some(on), way));
+            let figures = [Way::Sync, Way::Async, Way::Base].map(|way| figure(on, way));
             let host = cell(view.origin.name(on.host));
             table.row([&first[..], &[host], &figures, &[blocks.to_string(), round(&on.round)]].concat());
             first = [const { String::new() }; 2];
@@ -97,7 +98,7 @@ pub fn in_text(studies: &[StudyView], is_short: bool) -> String {
         let threshold = around(&format!("{}: ", ADDS_LITTLE.to_lowercase()), thresholds(price), "");
         let lines = [
             by_way(|way| Some(figures::estimate(on?.row(way)?))),
-            around("over hosts: ", over_hosts(price), ""),
+            around("over hosts: ", by_way(|way| price.range(way).filter(|_| price.hosts.len() > 1)), ""),
             if price.price.uses.is_empty() { threshold } else { price.use_in_words() },
         ];
         let _ = writeln!(out, "{}", words(price));
@@ -132,8 +133,8 @@ fn words(price: &JudgedPrice) -> String {
     price.price.text.clone() + &around(" (", &price.price.condition, ")")
 }
 
-fn figure(on: Option<&OnHost>, way: Way) -> String {
-    known(on.and_then(|on| on.row(way)).map(figures::estimate))
+fn figure(on: &OnHost, way: Way) -> String {
+    known(on.row(way).map(figures::estimate))
 }
 
 /// "sync 1.6 ms, async 220 µs": work to which a handoff adds as little as [`ADDS_LITTLE`] says; empty for what is no time.
@@ -144,11 +145,6 @@ fn thresholds(price: &JudgedPrice) -> String {
         [Some(only), None] | [None, Some(only)] => only,
         _ => by_way(threshold),
     }
-}
-
-/// "sync 1.2 to 3.4 µs, async 0.3 to 0.5 µs"; empty if one host alone measured it.
-fn over_hosts(price: &JudgedPrice) -> String {
-    by_way(|way| price.range(way).filter(|_| price.hosts.len() > 1))
 }
 
 /// What is said of each way, behind its name.

@@ -6,14 +6,14 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 use strum::VariantArray as _;
 
 use super::markdown::{
-    EVIDENCE, Table, around, bullets, cell, code, headed, heading, known, link, original, prose, some, text,
+    EVIDENCE, Table, around, bullets, cell, code, heading, known, link, original, prose, some, text,
 };
 use super::{GENERATED, answers, maps, prices, rule};
 use crate::charts;
 use crate::claims::Form;
 use crate::fmt::{self, anchor};
 use crate::judge::figures;
-use crate::judge::judged::{Judged, JudgedClaim};
+use crate::judge::judged::JudgedClaim;
 use crate::page::view::StudyView;
 
 const THREATS: [&str; 4] = [
@@ -25,7 +25,17 @@ const THREATS: [&str; 4] = [
 
 pub fn page(studies: &[StudyView]) -> String {
     let first = [GENERATED.to_owned(), head(studies), prices::section(studies), rule::section(studies)];
-    let last = format!("## Threats to all of them\n\n{}{}", bullets(THREATS), commands(studies));
+    let mut newest = Table::new("Newest raw samples | Hash of the plan");
+    for StudyView { judged, .. } in studies {
+        // As many digits as tell two plans apart; `report verdicts` has all.
+        let hash = judged.plan_hash.get(..12).unwrap_or(&judged.plan_hash);
+        newest.row([&format!("results/{}", judged.folder), hash].map(code));
+    }
+    let last = format!(
+        "## Threats to all of them\n\n{}## Rebuild this file\n\n`make report` makes the same bytes from the raw samples, without measuring.\n\n{}",
+        bullets(THREATS),
+        newest.render()
+    );
     let sections = first.into_iter().chain(studies.iter().map(study)).chain([last]);
     sections.filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
 }
@@ -44,18 +54,6 @@ fn head(studies: &[StudyView]) -> String {
     )
 }
 
-/// The commands, and the newest raw data that they read.
-fn commands(studies: &[StudyView]) -> String {
-    let mut table = Table::new("Newest raw samples | Hash of the plan");
-    for StudyView { judged, .. } in studies {
-        // As many digits as tell two plans apart; `report verdicts` has all.
-        let hash = judged.plan_hash.get(..12).unwrap_or(&judged.plan_hash);
-        table.row([&format!("results/{}", judged.folder), hash].map(code));
-    }
-    let how = "## Rebuild this file\n\n`make report` makes the same bytes from the raw samples, without measuring.\n\n";
-    how.to_owned() + &table.render()
-}
-
 fn study(view: &StudyView) -> String {
     let (study, page) = (&view.judged.study, &view.page);
     let mut out = heading(&anchor(study, ""), &format!("## {}", prose(&page.title)));
@@ -63,23 +61,21 @@ fn study(view: &StudyView) -> String {
         let [quote, author, title] = [&document.quote, &document.author, &document.title].map(|text| prose(text));
         let _ = write!(out, "> \u{201c}{quote}\u{201d} — {author}, [{title}]({}), {}\n\n", document.url, document.year);
     }
-    out.push_str(&headed("### What the original really measured", bullets(&page.measured)));
+    out += &around("### What the original really measured\n\n", bullets(&page.measured), "");
     if !view.judged.claims.is_empty() {
         let chart = format!("{}(charts/{})", answers::CLAIMS, charts::claims_of(view));
         let forms = around("", prose(page.forms.as_deref().unwrap_or_default()), " ");
         let full = view.origin.rounds.iter().filter(|source| source.folder.ends_with("-full"));
-        let full = match full.map(|source| source.host).collect::<BTreeSet<_>>().len() {
-            0 => "none".to_owned(),
-            hosts => hosts.to_string(),
-        };
+        let full = full.map(|source| source.host).collect::<BTreeSet<_>>().len();
+        let full = if full == 0 { "none".to_owned() } else { full.to_string() };
         let hosts = format!("Hosts: {}; large sizes: {full}.", view.hosts().count());
         let _ = write!(out, "### Claims\n\n{forms}{hosts}\n\n{}\n{chart}\n\n", claims(view));
     }
-    out.push_str(&maps::section(view));
-    out.push_str(&headed("### What to do", bullets(answers::advice(view))));
-    out.push_str(&headed("### Threats", bullets(&page.limits)));
-    let _ = writeln!(out, "[Evidence]({EVIDENCE}{study}.md)");
-    out
+    let advice = page.advice.iter().map(|advice| answers::filled(view, advice));
+    out += &maps::section(view);
+    out += &around("### What to do\n\n", bullets(advice), "");
+    out += &around("### Threats\n\n", bullets(&page.limits), "");
+    out + &format!("[Evidence]({EVIDENCE}{study}.md)\n")
 }
 
 /// A row per claim of which something was measured, and below them the others.
@@ -129,12 +125,12 @@ fn here(view: &StudyView, id: &str, form: Form) -> Option<String> {
 
 /// The first cause of each form that was found, said once where it is the same.
 fn why(view: &StudyView, claim: &JudgedClaim) -> String {
-    let cause = |(form, _): (Form, &Judged)| Some((form, view.stated_causes(&claim.id, form).into_iter().next()?));
-    let causes: Vec<(Form, String)> = claim.forms().filter_map(cause).collect();
-    let of_all = |cause: &str| causes.len() == claim.forms().count() && causes.iter().all(|(_, other)| other == cause);
-    let of_form = |(form, cause): &(Form, String)| format!("{}: {cause}", form.in_words());
+    let causes = claim.forms().map(|(form, _)| (form, view.stated_cause(&claim.id, form))).collect::<Vec<_>>();
+    let of_form = |(form, cause): &(Form, Option<String>)| Some(format!("{}: {}", form.in_words(), cause.as_ref()?));
     some(cell(&match causes.as_slice() {
-        [(_, cause), ..] if of_all(cause) => cause.clone(),
-        causes => causes.iter().map(of_form).collect::<Vec<_>>().join("; "),
+        [(_, Some(cause)), others @ ..] if others.iter().all(|(_, other)| other.as_ref() == Some(cause)) => {
+            cause.clone()
+        }
+        causes => causes.iter().filter_map(of_form).collect::<Vec<_>>().join("; "),
     }))
 }

@@ -1,35 +1,31 @@
 //! The rule: what the price of a handoff predicts beside what was measured.
 
 use std::collections::BTreeSet;
+use std::slice;
 
 use super::markdown::{EVIDENCE, Table, around, bullets, cell, code, heading, text};
-use crate::claims::handoffs::{Handoffs, Shape};
+use crate::claims::handoffs::{Handoffs, Rule, Shape};
 use crate::fmt;
 use crate::page::view::{Predicted, StudyView, predicted};
 
-/// How many effects are predicted, of how many that could be; `None` without any.
-pub fn agreement(studies: &[StudyView]) -> Option<(usize, usize)> {
-    let (found, _) = predicted(studies);
-    Some((agreeing(&found), found.len())).filter(|(_, of)| *of > 0)
-}
-
-fn agreeing(found: &[Predicted]) -> usize {
-    found.iter().filter(|line| line.agrees).count()
+/// How many of these predictions are as good as the rule promises.
+pub fn agreeing<'a>(found: impl IntoIterator<Item = &'a Predicted<'a>>) -> usize {
+    found.into_iter().filter(|line| line.agrees).count()
 }
 
 /// The section of the report, a row for the rules of one text; nothing if nothing can be predicted.
 pub fn section(studies: &[StudyView]) -> String {
-    let (found, missing) = predicted(studies);
+    let found = predicted(studies);
     if found.is_empty() {
         return String::new();
     }
     let mut table =
         Table::new("Effect | >Handoffs | >Work between two | >Price of one | >Predicted | >Measured | Agree");
     for view in studies {
-        let ((own, _), mut seen) = (predicted(std::slice::from_ref(view)), BTreeSet::new());
+        let (own, mut seen) = (predicted(slice::from_ref(view)), BTreeSet::new());
         for rule in own.iter().map(|line| &line.observed.rule).filter(|rule| seen.insert(&rule.text)) {
             let lines: Vec<&Predicted> = own.iter().filter(|line| line.observed.rule.text == rule.text).collect();
-            let agree = lines.iter().filter(|line| line.agrees).count();
+            let agree = agreeing(lines.iter().copied());
             let agrees = format!("{agree} of {}", lines.len());
             let value = |unit| move |x| fmt::value(x, unit);
             let over = |of: fn(&Predicted) -> f64| range(&lines, of, value("s"));
@@ -47,7 +43,11 @@ pub fn section(studies: &[StudyView]) -> String {
     }
     let drawn = found.iter().any(|line| line.observed.rule.shape == Shape::Added);
     let chart = "\n![Overhead against work between two handoffs](charts/rule.svg)\n";
-    let missing = bullets(missing.into_iter().map(|name| format!("No price yet: {name}")));
+    let all = || studies.iter().flat_map(|view| &view.observed);
+    let is_priced = |rule: &Rule| all().any(|other| other.rule.price == rule.price && other.price.is_some());
+    let missing = all().map(|observed| &observed.rule).filter(|rule| !is_priced(rule));
+    let named = |Rule { text, price, .. }: &Rule| format!("No price yet: {text} ({}.{})", price.study, price.id);
+    let missing = bullets(missing.map(named).collect::<BTreeSet<_>>());
     format!(
         "{}Each handoff adds its price, a pool trip that after as much work. If two parts run side by side, the longer sets the time, and each pays for its handoffs. \
          This predicts {} of {} effects: within 25 % of the logarithm of the time ratio, or within 5 points of effects below 20 %. Bold marks [misses](docs/METHODOLOGY.md#misses).\n\n{}{}{missing}",
@@ -61,7 +61,7 @@ pub fn section(studies: &[StudyView]) -> String {
 
 /// The predictions of a study by scenario and host: a section of its evidence; nothing without any.
 pub fn by_scenario(view: &StudyView) -> String {
-    let (found, _) = predicted(std::slice::from_ref(view));
+    let found = predicted(slice::from_ref(view));
     let mut table = Table::new(
         "Effect | Scenario | Host | >Handoffs | >Work between two | >Price | >Predicted | >Measured | Agrees",
     );

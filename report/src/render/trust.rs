@@ -16,12 +16,11 @@ pub fn page(studies: &[StudyView]) -> String {
          A planted control compares an arm with a copy that was slowed by a known amount: it must be found, at its size. How that works: \
          [METHODOLOGY](../METHODOLOGY.md).\n\n"
     );
-    out.push_str(&calibration(studies));
-    for view in studies {
-        let study = &view.judged.study;
-        out.push_str(&heading(&anchor(study, "trust"), &format!("## {}", code(study))));
-        out.extend([controls, false_positives, failures, memory].map(|part| part(&view.judged)));
-        out.push_str(&sources(&view.origin));
+    out += &calibration(studies);
+    for StudyView { judged, origin, .. } in studies {
+        out += &heading(&anchor(&judged.study, "trust"), &format!("## {}", code(&judged.study)));
+        out.extend([controls, false_positives, failures, memory].map(|part| part(judged)));
+        out += &sources(origin);
     }
     out
 }
@@ -37,39 +36,38 @@ fn sources(origin: &Origin) -> String {
         table.row([&first[..], &[figure("steal_percent")], &host::PROBES.map(|(name, _)| figure(name))].concat());
     }
     let cut = origin.rounds.iter().filter(|source| source.blocks.0 < source.blocks.1).count();
-    let cut = match plural(cut, "round was", "rounds were") {
-        _ if cut == 0 => String::new(),
-        rounds => format!(" {rounds} cut off by its machine and stands with its complete blocks."),
-    };
+    let [one, many] =
+        ["round was cut off by its machine and stands with its", "rounds were cut off and stand with their"];
+    let cut = if cut == 0 { String::new() } else { format!(" {} complete blocks.", plural(cut, one, many)) };
     table.below(&format!("**Rounds used.** Steal is processor time that the hypervisor gave to others.{cut}\n\n"))
 }
 
 /// What repeating A/A controls showed; nothing if none was repeated.
-fn calibration<'a>(studies: &'a [StudyView]) -> String {
-    let of_study = |view: &'a StudyView| view.calibration.iter().map(move |found| (view.judged.study.as_str(), found));
-    let calibrated: Vec<(&str, &Calibrated)> = studies.iter().flat_map(of_study).collect();
+fn calibration(studies: &[StudyView]) -> String {
+    let mut all: Vec<&Calibrated> = Vec::new();
     let mut table = Table::new(
         "Study | Control | >Trials | >Intervals that miss 1 | >Expected | >Wrong verdicts | >False equalities | >Smallest effect found",
     );
-    for (study, found) in &calibrated {
+    for (view, found) in studies.iter().flat_map(|view| view.calibration.iter().map(move |found| (view, found))) {
         let scenarios: Vec<String> = found.scenarios.iter().map(|name| code(name)).collect();
         let control = format!("{}, {}", cell(&found.control), scenarios.join(", "));
         let trials = format!("{} of {}", found.trials, plural(found.blocks, "block", "blocks"));
         let expected = fmt::decimals(found.level * found.trials as f64, 1);
         let [misses, wrong, equal] = [found.misses, found.wrong, found.equal].map(|count| count.to_string());
         let least = if found.least.is_finite() { fmt::percent(found.least) } else { "none".to_owned() };
-        table.row([code(study), control, trials, misses, expected, wrong, equal, least]);
+        table.row([code(&view.judged.study), control, trials, misses, expected, wrong, equal, least]);
+        all.push(found);
     }
-    if calibrated.len() > 1 {
+    if all.len() > 1 {
         // The trials of all studies, which say more about the method than those of one.
-        let sum = |of: fn(&Calibrated) -> usize| calibrated.iter().map(|(_, found)| of(found)).sum::<usize>();
+        let sum = |of: fn(&Calibrated) -> usize| all.iter().map(|found| of(found)).sum::<usize>();
         let trials = sum(|found| found.trials);
         let share = |count: usize| {
             let (lo, hi) = binomial::interval(count, trials, CONFIDENCE);
             let [share, lo, hi] = [count as f64 / trials as f64, lo, hi].map(fmt::percent);
             format!("{count}: {share} [{lo}, {hi}]")
         };
-        let expected = calibrated.iter().map(|(_, found)| found.level * found.trials as f64).sum();
+        let expected = all.iter().map(|found| found.level * found.trials as f64).sum();
         let [wrong, equal] = [sum(|found| found.wrong), sum(|found| found.equal)].map(share);
         let [trials, misses] = [trials, sum(|found| found.misses)].map(|count| count.to_string());
         let [all, none] = ["all", NOTHING].map(str::to_owned);
