@@ -32,15 +32,15 @@ pub fn block(studies: &[StudyView]) -> String {
         table.row([format!("{name}: {said}"), setup, equal, so]);
     }
     let not_async = format!(
-        "**Async did not cause most of the published differences.** In {} of {} studies they had another cause: ",
+        "**Async alone caused few of the published differences.** In {} of {} studies they had another cause: ",
         named.len(),
         studies.len()
     );
-    let others = around(" ", prose(&fmt::listed(&others)), " showed no difference.");
+    let others = around(" ", prose(&fmt::listed(&others)), " showed no difference where its author found none.");
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "machine", "machines");
     format!(
-        "{}\n{}\nPercentages: async over sync unless a cell says otherwise. Verdicts judge the direction, or a bound that they assert. *Their code* is the authors' program, the rest a rewrite. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md): *depends* where they or settings disagree, *unclear* where none can tell.\n",
+        "{}\n{}\nPercentages: async over sync unless a cell says otherwise. A verdict judges the direction of a claim, or its bound if it states one. *Their code* is the authors' program, the rest a rewrite. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md): *depends* where they or settings disagree, *unclear* where intervals or controls allow no verdict.\n",
         around(&not_async, prose(&fmt::listed(&named)), &format!(".{others}\n")),
         table.render()
     )
