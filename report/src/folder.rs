@@ -164,8 +164,7 @@ impl Folder {
         self.results().filter_map(failed).collect()
     }
 
-    /// Cases whose peak memory by the record and by GNU time differ by over 5 %, and how many cases were compared. Both readings are
-    /// of the same process.
+    /// Cases whose peak memory by the record and by GNU time, both of one process, differ by over 5 %, and how many cases were compared.
     pub fn memory_check(&self) -> (Vec<(String, String, f64, f64)>, usize) {
         let mut compared = 0;
         let mut differing = Vec::new();
@@ -195,8 +194,7 @@ fn part<T: Default, E: From<Error> + Into<Vec<Error>>>(
     parsed
 }
 
-/// Every folder at or below `path` that holds a round, sealed or not, sorted by name, which is by time; to `faults` what is neither a
-/// folder nor a file, such as a link, which could lead to a round of another name.
+/// Every folder at or below `path` that holds a round, sealed or not, sorted by name, which is by time; to `faults` what is neither folder nor file.
 pub(crate) fn rounds_below(path: &Path, faults: &mut Vec<Error>) -> Result<Vec<PathBuf>, Error> {
     let is_there = |name: &str| path.join(name).symlink_metadata().is_ok();
     if is_there("plan.tsv") || is_there(manifest::NAME) {

@@ -10,11 +10,10 @@ use serde::{Deserialize, Deserializer};
 use strum::VariantNames;
 use toml::{Table, Value};
 
-use crate::claims::handoffs::After;
-use crate::claims::rules::Band;
 use crate::claims::{
     Aim, Asked, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Mirrors, Of, Part, Quantity, Replicate,
 };
+use crate::claims::{handoffs::After, rules::Band};
 use crate::error::Error;
 use crate::files::{TomlFile, chosen, in_line};
 use crate::fmt::ends_in_unit;

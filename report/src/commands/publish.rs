@@ -11,12 +11,10 @@ use crate::commands::check::{self, Checked};
 use crate::error::{Error, none};
 use crate::files::{self, write_whole};
 use crate::folder::{Folder, load};
-use crate::judge::judged::JudgedStudy;
 use crate::judge::prices::{self, Prices};
 use crate::judge::rounds::{self, CALIBRATES, Origin, Shown, Source};
-use crate::judge::{self, Round, maps, prediction};
-use crate::page::Page;
-use crate::page::view::StudyView;
+use crate::judge::{self, Round, judged::JudgedStudy, maps, prediction};
+use crate::page::{Page, view::StudyView};
 use crate::render;
 
 /// What a study asks and how it is presented, its claims.toml and page.toml, and its rounds.

@@ -4,9 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::claims::file::ORIGINALS;
-use crate::folder::Folder;
-use crate::folder::host;
-use crate::folder::machine::Machine;
+use crate::folder::{Folder, host, machine::Machine};
 
 #[derive(Debug)]
 pub struct Shown<'a> {
