@@ -134,12 +134,12 @@ pub(crate) fn chosen(cases: &[Case], claims: &Claims, profile: &str, judged: boo
 
 /// How many passes under GNU time follow from a plan's profile and part: smoke, a calibration and goals alone make none.
 pub fn passes(claims: &Claims, meta: &PlanMeta) -> usize {
-    let of_profile = match meta.profile.as_str() {
+    match meta.profile.as_str() {
+        _ if meta.calibration.is_some() => 0,
         "quick" => 1,
         "full" if !claims.claims.is_empty() => 3,
         _ => 0,
-    };
-    if meta.calibration.is_some() { 0 } else { of_profile }
+    }
 }
 
 /// The passes under GNU time that the plan of a folder promises.

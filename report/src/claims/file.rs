@@ -544,8 +544,7 @@ impl ControlCase {
                 }
                 continue;
             }
-            let is_alike = |other: &&Self| other.id == control.id || other.id.starts_with(&format!("{} #", control.id));
-            let alike = controls.iter().filter(is_alike).count();
+            let alike = controls.iter().filter(|other| other.id.split(" #").next() == Some(&control.id)).count();
             if alike > 0 {
                 control.id = format!("{} #{}", control.id, alike + 1);
             }
