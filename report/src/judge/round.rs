@@ -57,9 +57,9 @@ pub(super) fn no_floor(pairs: usize) -> Option<String> {
     (pairs < FEWEST).then(|| format!("no noise floor: {why}"))
 }
 
-/// What a sample says of a metric, which is nothing if the run failed; `None` if a run that succeeded lacks it.
-pub(super) fn read(sample: &Sample, metric: &str) -> Option<Option<f64>> {
-    if sample.error.is_some() { Some(None) } else { sample.metrics.get(metric).map(|value| Some(*value)) }
+/// What a sample says of a metric, which is not a number if the run failed; `None` if a run that succeeded lacks it.
+pub(super) fn read(sample: &Sample, metric: &str) -> Option<f64> {
+    if sample.error.is_some() { Some(f64::NAN) } else { sample.metrics.get(metric).copied() }
 }
 
 impl Round {
@@ -112,24 +112,25 @@ impl Round {
             }
             Of::Ratio { numerator, denominator } => {
                 by_block(&samples(numerator), &samples(denominator), |above, below| {
-                    Some(match (read(above, metric)?, read(below, metric)?) {
+                    let (a, b) = (read(above, metric)?, read(below, metric)?);
+                    Some(match (a.is_nan(), b.is_nan()) {
                         // Nothing counts as almost nothing, which has a logarithm.
-                        (Some(a), Some(b)) => (a.max(f64::MIN_POSITIVE) / b.max(f64::MIN_POSITIVE)).ln(),
-                        (None, None) => f64::NAN,
-                        (None, _) => bad,
-                        (_, None) => -bad,
+                        (false, false) => (a.max(f64::MIN_POSITIVE) / b.max(f64::MIN_POSITIVE)).ln(),
+                        (true, true) => f64::NAN,
+                        (true, false) => bad,
+                        (false, true) => -bad,
                     })
                 })
             }
             Of::Value { arm, minus, per, factor, .. } => {
                 by_block(&samples(arm), &samples(minus.as_ref().unwrap_or(arm)), |sample, other| {
                     let value = read(sample, metric)?;
-                    let less = if minus.is_some() { read(other, metric)? } else { Some(0.0) };
-                    let divisor = per.as_ref().map_or(Some(Some(1.0)), |per| read(sample, per))?;
-                    Some(match (value, less, divisor) {
-                        (Some(value), Some(less), Some(divisor)) if divisor != 0.0 => (value - less) / divisor * factor,
-                        (None, Some(_), _) => bad,
-                        _ => f64::NAN,
+                    let less = if minus.is_some() { read(other, metric)? } else { 0.0 };
+                    let divisor = per.as_ref().map_or(Some(1.0), |per| read(sample, per))?;
+                    Some(match divisor {
+                        _ if value.is_nan() && !less.is_nan() => bad,
+                        0.0 => f64::NAN,
+                        divisor => (value - less) / divisor * factor,
                     })
                 })
             }

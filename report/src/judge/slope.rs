@@ -60,9 +60,9 @@ fn row(round: &Round, part: &Part, (x, aim): (&str, Aim), cases: &[String]) -> R
 /// The scenarios in which something recorded x, as points of a test case, or of the ratio of two; a duet is one, whose samples are ratios already.
 fn points(round: &Round, quantity: &Quantity, x: &str, cases: &[String]) -> Vec<Point> {
     let log = |sample: &Sample| {
-        let of_duet = || Some(duet::log_ratio(&sample.pairs).map(f64::exp));
+        let of_duet = || Some(duet::log_ratio(&sample.pairs).map_or(f64::NAN, f64::exp));
         let value = if quantity.is_duet() { of_duet() } else { read(sample, &quantity.metric) };
-        Some(value?.map_or(f64::NAN, f64::ln))
+        value.map(f64::ln)
     };
     let point = |scenario: &String| {
         let samples = |case: &String| round.samples(quantity, scenario, case);
