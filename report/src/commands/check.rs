@@ -90,7 +90,7 @@ fn structure(folder: &Folder) -> Vec<Error> {
 fn probes(folder: &Folder) -> Vec<Error> {
     let kernel = folder.machine.value("kernel");
     let is_linux = kernel.is_none_or(|kernel| kernel.as_str().is_some_and(|kernel| kernel.starts_with("Linux")));
-    let is_due = (folder.judges() || folder.part().is_some()) && is_linux;
+    let is_due = folder.is_shown() && is_linux;
     let is_lacking = |name: &str| !folder.machine.number(name).is_some_and(|figure| figure > 0.0);
     let lacking = host::PROBES.iter().map(|(name, _)| name).filter(|name| is_due && is_lacking(name));
     let what = "is no figure above zero: a whole round is of a host that was probed";
