@@ -216,7 +216,7 @@ impl Part {
     fn quantities(&self) -> impl Iterator<Item = &Quantity> {
         let causes = self.causes.iter().map(|cause| &cause.quantity);
         let mirrors = self.mirrors.iter().flat_map(|Mirrors { theirs, ours, but }| {
-            [theirs, ours].into_iter().chain(but.as_ref().map(|(_, theirs)| theirs))
+            [theirs, ours].into_iter().chain(but.iter().map(|(_, theirs)| theirs))
         });
         [&self.quantity].into_iter().chain(causes).chain(mirrors)
     }
@@ -266,10 +266,6 @@ impl Claim<Asked> {
 impl Claims {
     pub fn control(&self, id: &str) -> Option<&ControlCase> {
         self.controls.iter().find(|control| control.id == id)
-    }
-
-    pub fn aa(&self, part: &Part) -> Option<&ControlCase> {
-        self.controls.iter().find(|control| part.aa.as_ref().is_some_and(|asked| asked.is_like(control)))
     }
 
     /// The scopes of `metric` and `per` where they differ: a count of a whole process says nothing about a single archive. A setting fits all.
@@ -335,7 +331,7 @@ impl Claims {
                     take(quantity, &mut alike.map(|other| &other.quantity));
                     causes.iter_mut().map(|cause| &mut cause.quantity).for_each(of_anybody);
                     if let Some(Mirrors { theirs, ours, but }) = mirrors {
-                        [theirs, ours].into_iter().chain(but.as_mut().map(|(_, theirs)| theirs)).for_each(of_anybody);
+                        [theirs, ours].into_iter().chain(but.iter_mut().map(|(_, theirs)| theirs)).for_each(of_anybody);
                     }
                 }
             }

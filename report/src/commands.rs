@@ -2,21 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Error, anyhow};
 
 use self::check::Checked;
-use crate::claims::Claims;
-use crate::claims::file::ORIGINALS;
+use crate::claims::{Claims, file::ORIGINALS};
 use crate::cli::{Basis, Command, PlanArgs, Printed};
 use crate::files::{self, Schema, TomlFile, write_whole};
 use crate::folder::cases::{self, Case};
-use crate::folder::load;
-use crate::folder::machine::Machine;
 use crate::folder::plan_file::{self, Calibration, PlanMeta, PlannedRun};
+use crate::folder::{load, machine::Machine};
 use crate::output::print;
 use crate::page::view::StudyView;
 use crate::plan::{self, Plan, cheapest_controls, plan};
@@ -104,13 +101,6 @@ fn judged(checked: &Checked, from: &Basis) -> Result<Vec<StudyView>, Error> {
 
 /// Prints `error` with its causes in one line and says how to exit.
 pub fn report(error: &Error) -> ExitCode {
-    // Whoever reads our output has had enough of it: that is no failure of ours.
-    let is_broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
-        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-    };
-    if error.chain().any(is_broken_pipe) {
-        return ExitCode::SUCCESS;
-    }
     eprintln!("report: {error:#}");
     ExitCode::from(COULD_NOT_RUN)
 }

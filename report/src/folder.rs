@@ -38,7 +38,8 @@ pub struct Folder {
     pub runs: Vec<Run>,
     pub memory: Vec<MemoryRun>,
     pub machine: Machine,
-    texts: Texts,
+    /// The texts of its files by name, as they stand, for what is checked by the byte.
+    texts: BTreeMap<&'static str, String>,
 }
 
 /// The text of the file `name` in `folder`, and what `parse` makes of it.
@@ -61,13 +62,10 @@ pub(crate) fn faulty<T>(faults: &mut Vec<Error>, result: Result<T, impl Into<Vec
     result.map_err(|errors| faults.extend(errors.into())).ok()
 }
 
-/// The texts of a folder's files by name, as they stand, for what is checked by the byte.
-type Texts = BTreeMap<&'static str, String>;
-
 impl Folder {
     /// Reads the folder at `path`, and on after a fault.
     pub(crate) fn open(path: &Path) -> Result<Self, Vec<Error>> {
-        let (mut texts, mut faults) = (Texts::new(), Vec::new());
+        let (mut texts, mut faults) = (BTreeMap::new(), Vec::new());
         let meta = faulty(&mut faults, read_meta(path));
         let read = &mut (path, &mut texts, &mut faults);
         let claims = part(read, "claims.toml", Claims::parse);
@@ -102,6 +100,11 @@ impl Folder {
         let PlanMeta { calibration, only, profile, .. } = &self.meta;
         let is_whole = calibration.is_none() && only.is_none() && self.part().is_none();
         is_whole && matches!(profile.as_str(), "quick" | "full")
+    }
+
+    /// Whether pages show its figures: it judges, or it was asked for prices, maps or goals alone.
+    pub fn is_shown(&self) -> bool {
+        self.judges() || self.part().is_some()
     }
 
     /// What it was asked and nothing else: `prices`, `maps` or `goals`; `None` of any other round.
@@ -164,8 +167,7 @@ impl Folder {
         self.results().filter_map(failed).collect()
     }
 
-    /// Cases whose peak memory by the record and by GNU time differ by over 5 %, and how many cases were compared. Both readings are
-    /// of the same process.
+    /// Cases whose peak memory by the record and by GNU time, both of one process, differ by over 5 %, and how many cases were compared.
     pub fn memory_check(&self) -> (Vec<(String, String, f64, f64)>, usize) {
         let mut compared = 0;
         let mut differing = Vec::new();
@@ -186,7 +188,7 @@ impl Folder {
 
 /// One of the files that are read, whose text is kept; empty after a fault.
 fn part<T: Default, E: From<Error> + Into<Vec<Error>>>(
-    (path, texts, faults): &mut (&Path, &mut Texts, &mut Vec<Error>),
+    (path, texts, faults): &mut (&Path, &mut BTreeMap<&'static str, String>, &mut Vec<Error>),
     name: &'static str,
     parse: fn(&str, &str) -> Result<T, E>,
 ) -> T {
@@ -195,8 +197,7 @@ fn part<T: Default, E: From<Error> + Into<Vec<Error>>>(
     parsed
 }
 
-/// Every folder at or below `path` that holds a round, sealed or not, sorted by name, which is by time; to `faults` what is neither a
-/// folder nor a file, such as a link, which could lead to a round of another name.
+/// Every folder at or below `path` that holds a round, sealed or not, sorted by name, which is by time; to `faults` what is neither folder nor file.
 pub(crate) fn rounds_below(path: &Path, faults: &mut Vec<Error>) -> Result<Vec<PathBuf>, Error> {
     let is_there = |name: &str| path.join(name).symlink_metadata().is_ok();
     if is_there("plan.tsv") || is_there(manifest::NAME) {

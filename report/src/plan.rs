@@ -29,11 +29,10 @@ pub struct Plan {
     pub budget_s: Option<f64>,
 }
 
-/// Plans a profile from its test cases and what the claims ask of them, which were read from `file`; what they ask and the profile does not have
-/// is an error with its line there.
+/// Plans a profile from its test cases and what the claims ask of them, which were read from `file`: an error has the line there of what the profile
+/// does not have.
 ///
-/// The arms of a block stand next to each other, because neighbours in time vary least, and in random order, because the first may differ
-/// from the last; the blocks of all scenarios are shuffled, so that slow hours hit all of them alike, but those that are asked for first come
+/// The arms of a block stand next to each other in random order; the blocks of all scenarios are shuffled, but those that are asked for first come
 /// first. The blocks take the layouts in turn; an A/A twin takes the next one, so that its pairs show what layouts do.
 pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta) -> Result<Plan, Error> {
     let PlanMeta { profile, layouts, calibration, .. } = meta;
@@ -133,15 +132,14 @@ pub(crate) fn chosen(cases: &[Case], claims: &Claims, profile: &str, judged: boo
     cases.iter().filter(is_run).map(Case::named).collect()
 }
 
-/// How many passes under GNU time follow from a plan's profile and part: a calibration makes none, nor do smoke, which judges
-/// nothing, and goals alone, which are judged by what the arms say of themselves.
+/// How many passes under GNU time follow from a plan's profile and part: smoke, a calibration and goals alone make none.
 pub fn passes(claims: &Claims, meta: &PlanMeta) -> usize {
-    let of_profile = match meta.profile.as_str() {
+    match meta.profile.as_str() {
+        _ if meta.calibration.is_some() => 0,
         "quick" => 1,
         "full" if !claims.claims.is_empty() => 3,
         _ => 0,
-    };
-    if meta.calibration.is_some() { 0 } else { of_profile }
+    }
 }
 
 /// The passes under GNU time that the plan of a folder promises.

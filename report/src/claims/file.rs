@@ -10,11 +10,10 @@ use serde::{Deserialize, Deserializer};
 use strum::VariantNames;
 use toml::{Table, Value};
 
-use crate::claims::handoffs::After;
-use crate::claims::rules::Band;
 use crate::claims::{
     Aim, Asked, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Mirrors, Of, Part, Quantity, Replicate,
 };
+use crate::claims::{handoffs::After, rules::Band};
 use crate::error::Error;
 use crate::files::{TomlFile, chosen, in_line};
 use crate::fmt::ends_in_unit;
@@ -545,8 +544,7 @@ impl ControlCase {
                 }
                 continue;
             }
-            let is_alike = |other: &&Self| other.id == control.id || other.id.starts_with(&format!("{} #", control.id));
-            let alike = controls.iter().filter(is_alike).count();
+            let alike = controls.iter().filter(|other| other.id.split(" #").next() == Some(&control.id)).count();
             if alike > 0 {
                 control.id = format!("{} #{}", control.id, alike + 1);
             }

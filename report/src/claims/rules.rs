@@ -1,7 +1,6 @@
 //! The verdict rules: an interval, a margin and a floor in, a word out. The margin bounds the interval: "there is an effect that matters" needs
 //! all of it beyond, "there is none" none of it. The floor bounds the estimate: an effect no larger than what this machine shows between two
-//! copies of one program is none. What meets neither is unclear. Noise, which widens intervals and raises floors, turns "holds" into "unclear", and "reversed" into "no
-//! difference", which denies a gain and not a loss.
+//! copies of one program is none. What meets neither is unclear.
 
 use serde::Deserialize;
 use strum::{Display, IntoStaticStr, VariantArray};
@@ -263,9 +262,8 @@ pub fn disagree(duet: &Interval, single: &Interval, margin: f64) -> bool {
 /// Of an effect this share may depend on who goes first.
 const OF_THE_EFFECT: f64 = 0.1;
 
-/// Whether going first matters in a duet: `first` is the effect of going first on the logarithm of an arm's time, `effect` the logarithm of the
-/// duet's ratio. The rule of A/A: both ask for a bias of the instrument. Both orders are equally frequent, so that what is the same for both
-/// arms cancels; beside a large effect what is left of 5 % is nothing.
+/// Whether going first matters in a duet, by the rule of A/A: `first` is its effect on the logarithm of an arm's time, `effect` the logarithm of the
+/// duet's ratio. Both orders are equally frequent, so that what is the same for both arms cancels.
 pub fn order_matters(first: &Interval, effect: f64, margin: f64) -> bool {
     let most = margin.ln_1p().max(effect.abs() * OF_THE_EFFECT);
     value(first, Band { lo: -most, hi: most }) == Verdict::DoesNotHold

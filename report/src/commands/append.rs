@@ -8,11 +8,9 @@ use serde_json::json;
 use crate::cli::{Append, Left};
 use crate::error::Error;
 use crate::files;
-use crate::folder::hyperfine::Export;
 use crate::folder::log::{self, Log};
-use crate::folder::read_meta;
-use crate::folder::record::Record;
 use crate::folder::runs::{GnuTime, Run, failure};
+use crate::folder::{hyperfine::Export, read_meta, record::Record};
 use crate::plan;
 
 /// Adds a run, and the seal of its block if it completes it, or a pass under GNU time. Returns the reason if that counts as failed. What is not

@@ -1,13 +1,11 @@
-//! `report check` and `report seal`: a results folder is believed only if every file agrees with every other, and with the plan as it is
-//! made again.
+//! `report check` and `report seal`: a results folder is believed only if every file agrees with every other, and with the plan as made again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::claims::file::ORIGINALS;
-use crate::claims::{Claims, Kind, Of, Part};
+use crate::claims::{Claims, Kind, Of, Part, file::ORIGINALS};
 use crate::error::{Error, none};
 use crate::files::{self, TomlFile, write_whole};
 use crate::fmt;
@@ -92,7 +90,7 @@ fn structure(folder: &Folder) -> Vec<Error> {
 fn probes(folder: &Folder) -> Vec<Error> {
     let kernel = folder.machine.value("kernel");
     let is_linux = kernel.is_none_or(|kernel| kernel.as_str().is_some_and(|kernel| kernel.starts_with("Linux")));
-    let is_due = (folder.judges() || folder.part().is_some()) && is_linux;
+    let is_due = folder.is_shown() && is_linux;
     let is_lacking = |name: &str| !folder.machine.number(name).is_some_and(|figure| figure > 0.0);
     let lacking = host::PROBES.iter().map(|(name, _)| name).filter(|name| is_due && is_lacking(name));
     let what = "is no figure above zero: a whole round is of a host that was probed";
@@ -126,8 +124,7 @@ pub(crate) fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> 
     faults.chain(unlike).map(|what| Error::file(file, what)).collect()
 }
 
-/// plan.tsv is, to the byte, what follows from claims.toml, cases.tsv and plan.json: no run was left out, added or moved. And plan.json says what
-/// follows from them.
+/// plan.tsv is, to the byte, what follows from claims.toml, cases.tsv and plan.json: no run was left out, added or moved. So is what plan.json says.
 fn plan_again(folder: &Folder) -> Vec<Error> {
     let Folder { meta, claims, cases, .. } = folder;
     let [of_claims, of_cases, found] = ["claims.toml", "cases.tsv", "plan.tsv"].map(|name| folder.text(name));
@@ -138,17 +135,14 @@ fn plan_again(folder: &Folder) -> Vec<Error> {
     };
     let promised = plan::memory_passes(cases, claims, meta);
     let is_all_there = folder.runs.len() >= folder.plan.len() && folder.memory.len() >= promised.len();
-    let is_profile = ["smoke", "quick", "full", ORIGINALS].contains(&meta.profile.as_str());
+    let known = ["smoke", "quick", "full", ORIGINALS].into_iter().find(|name| *name == meta.profile);
+    let profile = known.unwrap_or("smoke, quick, full or originals");
     // What is written as JSON and read again may differ in the last digit.
     let seconds = |seconds: f64| ((seconds * 1e6).round() / 1e6).to_string();
     let facts = [
         ("hash", meta.hash.clone(), plan_file::hash(of_claims, of_cases, found)),
         ("study", meta.study.clone(), claims.study.clone()),
-        (
-            "profile",
-            meta.profile.clone(),
-            if is_profile { &meta.profile } else { "smoke, quick, full or originals" }.to_owned(),
-        ),
+        ("profile", meta.profile.clone(), profile.to_owned()),
         ("memory_passes", meta.memory_passes.to_string(), plan::passes(claims, meta).to_string()),
         ("planned_s", seconds(meta.planned_s), seconds(again.planned_s)),
         ("cut", meta.cut.to_string(), (meta.cut && !is_all_there).to_string()),
@@ -166,8 +160,7 @@ fn plan_again(folder: &Folder) -> Vec<Error> {
     findings
 }
 
-/// The lines of a log, each with its name and what is wrong with it, are those that are planned, in their order; a measurement that was cut off may
-/// lack some.
+/// The lines of a log, each with its name and what is wrong with it, are those that are planned, in their order; one that was cut off may lack some.
 fn log_against_plan(folder: &Folder, log: &str, planned: &[String], found: &[(String, Option<String>)]) -> Vec<Error> {
     let file = packed::place(&folder.path, log);
     // Behind the first line of another run every one is of another.
@@ -241,9 +234,8 @@ fn digests(folder: &Folder) -> Vec<Error> {
     findings
 }
 
-/// Records of one test case that differ in the names of their metrics, or in their number of pairs: a run without a metric is no sample of
-/// it, so that whoever takes the metric out of a run takes out the run. A mean or percentile of nothing is no number, and may be missing
-/// where nothing in claims.toml asks for it.
+/// Records of one test case that differ in the names of their metrics, or in their number of pairs: whoever takes a metric out of a run takes out the
+/// run. A mean or percentile of nothing is no number, and may be missing where nothing in claims.toml asks for it.
 fn unlike(folder: &Folder) -> Vec<Error> {
     let asked = asked(&folder.claims);
     let mut firsts: BTreeMap<(&str, String), &Record> = BTreeMap::new();
@@ -296,8 +288,7 @@ fn repeated(folders: &[Folder]) -> Vec<Error> {
 }
 
 /// Seals `path`: every planned run must be there and fit, or the error is what is missing or does not; then the manifest is written. With `cut`
-/// a measurement that its machine ended stands with the blocks that were complete: what follows them is dropped, and plan.json says so. What
-/// the samples say, such as a failed run, is no hindrance: it is a result.
+/// what follows the last complete block is dropped, and plan.json says so. A failed run is no hindrance: it is a result.
 pub fn seal(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
     files::regular_files(path)?;
     if path.join("runs.jsonl").exists() {

@@ -6,24 +6,24 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::charts;
-use crate::claims::Claims;
+use crate::claims::{Claims, file::ORIGINALS};
 use crate::commands::check::{self, Checked};
 use crate::error::{Error, none};
 use crate::files::{self, write_whole};
 use crate::folder::{Folder, load};
-use crate::judge::judged::JudgedStudy;
 use crate::judge::prices::{self, Prices};
-use crate::judge::rounds::{self, CALIBRATES, Origin, Shown, Source};
-use crate::judge::{self, Round, maps, prediction};
-use crate::page::Page;
-use crate::page::view::StudyView;
+use crate::judge::rounds::{self, CALIBRATES, Origin, Source};
+use crate::judge::{self, Round, judged::JudgedStudy, maps, prediction};
+use crate::page::{Page, view::StudyView};
 use crate::render;
 
-/// What a study asks and how it is presented, its claims.toml and page.toml, and its rounds.
+/// What a study asks and how it is presented, its claims.toml and page.toml, and its folders and rounds, the newest first.
 struct Asked<'a> {
-    shown: &'a Shown<'a>,
     claims: Claims,
     page: Page,
+    /// Each with its host, those that judge before the others.
+    folders: &'a [(usize, &'a Folder)],
+    /// Rounds that judge, of a study without any those of prices, maps or goals alone; there is one at least.
     rounds: Vec<Round>,
     /// Rounds of prices, maps or goals alone.
     parts: Vec<Round>,
@@ -32,15 +32,22 @@ struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     /// Reads the study below the root of the repository.
-    fn read(root: &Path, shown: &'a Shown) -> Result<Self, Vec<Error>> {
-        let folder = root.join(shown.study).join("study");
+    fn read(root: &Path, study: &str, folders: &'a [(usize, &'a Folder)]) -> Result<Self, Vec<Error>> {
+        let folder = root.join(study).join("study");
         let (_, claims) = load(&folder, "claims.toml", Claims::parse)?;
         let (_, page) = load(&folder, "page.toml", Page::parse)?;
         none(check::page_against_claims(&page, &claims, &folder.join("page.toml")))?;
-        let of = |folder: &Folder| claims.asked_in(&folder.claims, &folder.meta.profile);
-        let [rounds, parts, originals] = [&shown.rounds, &shown.parts, &shown.originals]
-            .map(|rounds| rounds.iter().map(|&(host, folder)| Round::new(host, folder, of(folder))).collect());
-        Ok(Asked { shown, claims, page, rounds, parts, originals })
+        let of = |is_wanted: &dyn Fn(&Folder) -> bool| -> Vec<Round> {
+            let asked = |folder: &Folder| claims.asked_in(&folder.claims, &folder.meta.profile);
+            let wanted = folders.iter().filter(|(_, folder)| is_wanted(folder));
+            wanted.map(|&(host, folder)| Round::new(host, folder, asked(folder))).collect()
+        };
+        let (mut rounds, mut parts) = (of(&Folder::judges), of(&|folder| folder.part().is_some()));
+        if rounds.is_empty() {
+            std::mem::swap(&mut rounds, &mut parts);
+        }
+        let originals = of(&|folder| folder.meta.profile == ORIGINALS);
+        Ok(Asked { claims, page, folders, rounds, parts, originals })
     }
 
     /// Its rounds and others, the newest first.
@@ -59,16 +66,19 @@ pub fn studies(checked: &Checked, results: &[PathBuf], root: &Path) -> Result<Ve
         let what = "no sealed measurement of a whole study is there: run make all-reports";
         return Err(results.iter().map(|results| Error::file(results, what)).collect());
     }
-    let asked = shown.iter().map(|shown| Asked::read(root, shown)).collect::<Result<Vec<_>, _>>()?;
+    let asked =
+        shown.iter().map(|(study, folders)| Asked::read(root, study, folders)).collect::<Result<Vec<_>, _>>()?;
     let judge = |of: &Asked| prices::judge(&of.claims.prices, &of.newest_first(&of.parts));
     let prices: Prices = asked.iter().map(|of| (of.claims.study.clone(), judge(of))).collect();
     Ok(asked.iter().map(|asked| study(asked, &prices, &names)).collect())
 }
 
 fn study(asked: &Asked, prices: &Prices, names: &[String]) -> StudyView {
-    let Asked { shown, claims, page, rounds, parts, originals } = asked;
+    let Asked { claims, page, folders, rounds, parts, originals } = asked;
     let mirrored = asked.newest_first(originals);
-    let (here, newest) = shown.rounds[0];
+    let of = |is_wanted: fn(&Folder) -> bool| folders.iter().copied().filter(move |(_, folder)| is_wanted(folder));
+    let shown: Vec<(usize, &Folder)> = of(Folder::is_shown).collect();
+    let (here, newest) = shown[0];
     let mut observed = Vec::new();
     let mut on = |host: usize| {
         let rounds: Vec<&Round> = rounds.iter().filter(|round| round.host == host).collect();
@@ -91,6 +101,7 @@ fn study(asked: &Asked, prices: &Prices, names: &[String]) -> StudyView {
         goals: judge::goals(claims, &asked.newest_first(parts)),
         ..on_here
     };
+    let calibration = of(|folder| folder.meta.calibration.is_some()).next();
     let calibrate = |(host, folder): (usize, &Folder)| {
         let calibration = folder.meta.calibration.as_ref()?;
         Some(judge::calibrate(&Round::new(host, folder, folder.claims.clone()), calibration))
@@ -104,7 +115,7 @@ fn study(asked: &Asked, prices: &Prices, names: &[String]) -> StudyView {
         page: page.clone(),
         data: rounds[0].data.clone(),
         machine: newest.machine.clone(),
-        calibration: shown.calibration.and_then(calibrate).unwrap_or_default(),
+        calibration: calibration.and_then(calibrate).unwrap_or_default(),
         origin: Origin { here, names: names.to_vec(), rounds: Vec::new() },
     };
     let decide = view.rounds_used();
@@ -112,11 +123,10 @@ fn study(asked: &Asked, prices: &Prices, names: &[String]) -> StudyView {
         Source::new(if decide.contains(&folder.below()) { "decides" } else { "is compared" }, *host, folder)
     };
     let checking: BTreeSet<String> = view.originals_used();
-    let checking = shown.originals.iter().filter(|(_, folder)| checking.contains(&folder.below()));
-    view.origin.rounds = { shown.rounds.iter().chain(&shown.parts) }
-        .map(source)
-        .chain(shown.calibration.map(|(host, folder)| Source::new(CALIBRATES, host, folder)))
-        .chain(checking.map(|(host, folder)| Source::new("checks the mirrors", *host, folder)))
+    let checking = of(|folder| folder.meta.profile == ORIGINALS).filter(|(_, of)| checking.contains(&of.below()));
+    view.origin.rounds = { shown.iter().map(source) }
+        .chain(calibration.map(|(host, folder)| Source::new(CALIBRATES, host, folder)))
+        .chain(checking.map(|(host, folder)| Source::new("checks the mirrors", host, folder)))
         .collect();
     view
 }

@@ -8,9 +8,8 @@ use crate::folder::machine::Machine;
 pub const FACTS: [&str; 8] =
     ["cpu_model", "cpu_family", "cpu_model_number", "cpu_stepping", "cpu_count", "core_count", "kernel", "hypervisor"];
 
-/// What is alike on one host: the figures of the probe, which differ where the names do not; and how many times the larger of two may be the
-/// smaller. What a guest gets of the memory's bandwidth depends on its neighbours: on one machine it moved between 9 and 17 GB/s within an hour,
-/// while arithmetic stayed within 7 %. A switch and a trip to another thread have two prices each: 1.1 and 1.7 us, 3.8 and 5.8 us within one round.
+/// The figures of the probe, which are alike on one host, and how many times the larger of two may be the smaller. Within an hour one machine's memory
+/// moved between 9 and 17 GB/s, while arithmetic stayed within 7 %; a switch and a trip to another thread have two prices each within one round.
 pub const PROBES: [(&str, f64); 4] =
     [("probe_arithmetic_ns", 1.10), ("probe_memory_mb_per_s", 2.00), ("probe_switch_us", 2.00), ("probe_hop_us", 2.00)];
 

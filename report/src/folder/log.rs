@@ -1,39 +1,23 @@
 //! runs.jsonl and memory.jsonl at their ends, while a measurement is under way: of the lines before only the newest are read again, and a
 //! measurement may be ended between any two writes.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-
-use serde::{Deserialize, Serialize};
-use sha2::Sha256;
-use sha2::digest::common::hazmat::{SerializableState as _, SerializedState};
 
 use crate::error::Error;
 use crate::folder::load;
 use crate::folder::plan_file::{self, PlannedRun};
 use crate::folder::seals::{self, Sealer};
 
-/// Name of the file with the [`Cursor`]. A sealed round has none.
+/// Name of the file with the [`Sealer`] of the lines so far. It may be behind, missing or torn: then the lines after it, or all, are read once more. A
+/// sealed round has none.
 pub(crate) const CURSOR: &str = "cursor.json";
 
-/// What follows from the first lines of runs.jsonl. The file may be behind, missing or torn: then the lines after it, or all, are read once more.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Cursor {
-    lines: usize,
-    /// Their bytes in runs.jsonl, and those of their seals in seals.tsv.
-    bytes: u64,
-    sealed_bytes: u64,
-    /// State of the hash of the lines, in hexadecimal; that of nothing is empty.
-    hash: String,
-}
-
-/// runs.jsonl at its end, up to which the cursor knows all but lines and hash, which the sealer has.
+/// runs.jsonl at its end.
 pub(crate) struct Log {
     runs: PathBuf,
     seals: PathBuf,
-    cursor: Cursor,
     sealer: Sealer,
     plan: Vec<PlannedRun>,
 }
@@ -44,10 +28,11 @@ impl Log {
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let (_, plan) = load(folder, "plan.tsv", plan_file::from_tsv)?;
         let [runs, seals] = ["runs.jsonl", seals::NAME].map(|name| folder.join(name));
-        let mut log = Log { runs, seals, cursor: Cursor::default(), sealer: Sealer::default(), plan };
-        let known = std::fs::read(folder.join(CURSOR)).ok().and_then(|text| serde_json::from_slice(&text).ok());
-        for cursor in known.into_iter().chain([Cursor::default()]) {
-            if log.go_on(cursor)? {
+        let known = fs::read(folder.join(CURSOR)).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        let mut log = Log { runs, seals, sealer: Sealer::default(), plan };
+        for sealer in known.into_iter().chain([Sealer::default()]) {
+            log.sealer = sealer;
+            if log.go_on()? {
                 return Ok(log);
             }
         }
@@ -55,15 +40,12 @@ impl Log {
         Err(Error::file(log.seals, what))
     }
 
-    /// Goes from `cursor` to the end; `false` if the lines or the seals do not fit it.
-    fn go_on(&mut self, cursor: Cursor) -> Result<bool, Error> {
-        let written = rest_of(&self.seals, cursor.sealed_bytes)?;
-        let rest = lines_from(&self.runs, cursor.bytes)?;
-        let (Some(hash), Some(written), Some(rest)) = (hash_of(&cursor.hash), written, rest) else { return Ok(false) };
-        self.sealer = Sealer { lines: cursor.lines, hash };
-        self.cursor = cursor;
-        self.cursor.bytes += rest.len() as u64;
-        self.cursor.sealed_bytes += written.len() as u64;
+    /// Goes to the end; `false` if the lines or the seals do not fit what is known.
+    fn go_on(&mut self) -> Result<bool, Error> {
+        let written = rest_of(&self.seals, self.sealer.sealed_bytes)?;
+        let (Some(written), Some(rest)) = (written, lines_from(&self.runs, self.sealer.bytes)?) else {
+            return Ok(false);
+        };
         let due = self.sealer.add(&self.plan, &rest);
         let (text, older) = (seals::to_tsv(&due), seals::to_tsv(&due[..due.len().saturating_sub(1)]));
         // Between a line and its seal we may have been ended, and within the seal.
@@ -82,33 +64,22 @@ impl Log {
     /// Adds a whole line with one write, and the seal of the block that it completes.
     pub fn add(mut self, line: &str) -> Result<(), Error> {
         append(&self.runs, line)?;
-        self.cursor.bytes += line.len() as u64;
         let due = self.sealer.add(&self.plan, line);
         self.seal(&seals::to_tsv(&due))?;
-        let (lines, hash) = (self.sealer.lines, hex::encode(self.sealer.hash.serialize()));
         let path = self.runs.with_file_name(CURSOR);
-        let cursor = serde_json::json!(Cursor { lines, hash, ..self.cursor }).to_string();
-        std::fs::write(&path, cursor).map_err(|source| Error::io("write", &path, source))
+        let cursor = serde_json::json!(self.sealer).to_string();
+        fs::write(&path, cursor).map_err(|source| Error::io("write", &path, source))
     }
 
-    fn seal(&mut self, text: &str) -> Result<(), Error> {
+    fn seal(&self, text: &str) -> Result<(), Error> {
         if text.is_empty() {
             return Ok(());
         }
         // A seal must not outlive the lines that it seals.
         let synced = File::open(&self.runs).and_then(|file| file.sync_data());
         synced.map_err(|source| Error::io("write", &self.runs, source))?;
-        self.cursor.sealed_bytes += text.len() as u64;
         append(&self.seals, text)
     }
-}
-
-fn hash_of(state: &str) -> Option<Sha256> {
-    if state.is_empty() {
-        return Some(Sha256::default());
-    }
-    let state = SerializedState::<Sha256>::try_from(hex::decode(state).ok()?.as_slice()).ok()?;
-    Sha256::deserialize(&state).ok()
 }
 
 /// What is promised for the next line of memory.jsonl at `path`, which must be called `name`; drops the torn line that an interruption may have

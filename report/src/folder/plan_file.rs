@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::files::{self, Schema};
-use crate::folder::cases::Case;
-use crate::folder::manifest;
+use crate::folder::{cases::Case, manifest};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedRun {

@@ -5,9 +5,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{Error, none};
 use crate::files;
-use crate::folder::hyperfine::Export;
-use crate::folder::plan_file::PlannedRun;
-use crate::folder::record::Record;
+use crate::folder::{hyperfine::Export, plan_file::PlannedRun, record::Record};
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -7,8 +7,7 @@ use crate::claims::rules::{self, Band, Each};
 use crate::claims::{Asked, Cause, Claim, Claims, Form, Kind, Of, Part, Quantity, Replicate};
 use crate::fmt;
 use crate::judge::judged::{self, ControlState, Estimate, Judged, JudgedClaim, Row, Scale, Verdict};
-use crate::stats::signed_rank::p_value_below;
-use crate::stats::{CONFIDENCE, binomial, holm, share};
+use crate::stats::{CONFIDENCE, binomial, holm, share, signed_rank::p_value_below};
 
 /// Fewest blocks of single-arm processes that a duet is compared with.
 const SINGLE_BLOCKS: usize = 8;
@@ -80,7 +79,7 @@ fn by_newest(rounds: &[(&Round, &Part)]) -> Option<Judged> {
 
 /// Judges a part by the samples of a single round, unless a control that guards it failed.
 fn judge_part(round: &Round, part: &Part) -> Judged {
-    let (mut rows, missing) = match &part.kind {
+    let mut rows = match &part.kind {
         Kind::Slope { x, aim } => slope::rows(round, part, x, *aim),
         _ => by_scenario(round, part),
     };
@@ -98,7 +97,7 @@ fn judge_part(round: &Round, part: &Part) -> Judged {
     let decided = rules::together(rows.iter().filter(|row| !row.beside).map(|row| row.verdict));
     let (verdict, reason) = if let Some(reason) = disbelieved(round, part) {
         (Verdict::Unclear, reason)
-    } else if let Some(metric) = missing {
+    } else if let Some(metric) = missing(round, part).filter(|_| rows.iter().any(|row| row.estimate.is_none())) {
         (Verdict::NotTested, format!("{metric} could not be read on this machine"))
     } else if let Some(reason) = nothing_to_explain(round, part) {
         (Verdict::Unclear, reason)
@@ -149,11 +148,24 @@ fn disagreement_with_singles(round: &Round, part: &Part) -> Option<String> {
     })
 }
 
-/// A row per scenario, of `every` a pooled one before them, and the metric that is missing, if one is.
-fn by_scenario(round: &Round, part: &Part) -> (Vec<Row>, Option<String>) {
+/// The metric that a part rests on and that no run of one of its test cases recorded although some succeeded.
+fn missing<'a>(round: &Round, Part { kind, quantity, .. }: &'a Part) -> Option<&'a String> {
+    let per = if let Of::Value { per, .. } = &quantity.of { per.as_ref() } else { None };
+    let x = if let Kind::Slope { x, .. } = kind { Some(x) } else { None };
+    let own = Some(&quantity.metric).filter(|_| !quantity.is_duet());
+    let lacks = |metric: &str, (scenario, arm): &(String, String)| {
+        let samples = round.samples(quantity, scenario, arm);
+        let mut ran = samples.iter().filter(|sample| sample.error.is_none()).peekable();
+        ran.peek().is_some() && ran.all(|sample| !sample.metrics.contains_key(metric))
+    };
+    let cases = quantity.cases(&round.profile);
+    own.into_iter().chain(per).chain(x).find(|metric| cases.iter().any(|case| lacks(metric, case)))
+}
+
+/// A row per scenario, of `every` a pooled one before them.
+fn by_scenario(round: &Round, part: &Part) -> Vec<Row> {
     let scenarios = round.scenarios(&part.quantity);
     let yields: Vec<Yield> = scenarios.iter().map(|scenario| round.gather(&part.quantity, scenario)).collect();
-    let missing = yields.iter().filter(|found| found.pairs.is_empty()).find_map(|found| found.missing.clone());
     let of_scenario = |(scenario, found): (&String, _)| row(round, part, scenario, found);
     let mut rows: Vec<Row> = scenarios.iter().zip(&yields).map(of_scenario).collect();
     if let Kind::Every = part.kind {
@@ -164,7 +176,7 @@ fn by_scenario(round: &Round, part: &Part) -> (Vec<Row>, Option<String>) {
         }
         rows.insert(0, pooled);
     }
-    (rows, missing)
+    rows
 }
 
 /// The row over all scenarios, whose own `rows` and `yields` may contradict it.
@@ -188,7 +200,7 @@ fn pooled_row(round: &Round, part: &Part, rows: &[Row], yields: &[Yield]) -> Row
 /// The A/A pairs, with their layouts, that show the noise of a test: those of the same scenario where the control has some, those of all
 /// its scenarios, each for itself, where not. Those of the pooled row of `every` are their means, as the row is.
 fn copies(round: &Round, part: &Part, scenario: &str) -> Vec<(u64, f64)> {
-    let Some(control) = round.claims.aa(part) else { return Vec::new() };
+    let Some(control) = round.claims.guards(part).find(|guard| guard.planted.is_none()) else { return Vec::new() };
     if scenario == ALL {
         return round.by_layout(&round.pooled(&control.quantity));
     }

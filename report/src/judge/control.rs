@@ -5,8 +5,7 @@ use super::round::{ALL, Yield, no_floor, ratio_estimate};
 use crate::claims::rules::{self, CONTRADICTS};
 use crate::claims::{ControlCase, Of, Quantity};
 use crate::judge::judged::{ControlState, Estimate, JudgedControl, Row};
-use crate::stats::signed_rank::p_value_beyond;
-use crate::stats::{CONFIDENCE, PLANTED_CONFIDENCE, duet, estimate, holm, layout};
+use crate::stats::{CONFIDENCE, PLANTED_CONFIDENCE, duet, estimate, holm, layout, signed_rank::p_value_beyond};
 
 pub(super) fn judge(round: &Round, control: &ControlCase) -> JudgedControl {
     let quantity = &control.quantity;
@@ -94,10 +93,8 @@ fn copies(round: &Round, control: &ControlCase, own: &Yield) -> Vec<(u64, f64)> 
     round.by_layout(&round.pooled(&Quantity { of, ..quantity.clone() }))
 }
 
-/// What is wrong with the order of the arms in duets: who goes first must not matter by more than the margin and a tenth of the effect.
-///
-/// The effect of order is half of the difference between the two orders, per process; it counts if its interval lies wholly beyond
-/// both, on either side. A process in which one arm always goes first shows none, and does not show that there is none either.
+/// What is wrong with the order of the arms in duets. Its effect is half of the difference between the two orders, per process; one in which one arm
+/// always goes first shows none, and does not show that there is none either.
 pub(super) fn order_fault(round: &Round, quantity: &Quantity, margin: f64) -> Option<String> {
     if !quantity.is_duet() {
         return None;

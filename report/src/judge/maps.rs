@@ -6,10 +6,9 @@ use super::round::{Yield, scale};
 use super::{Round, newest};
 use crate::claims::Of;
 use crate::claims::map::{Crossing, Curve, Line, Map, When};
-use crate::judge::figures;
 use crate::judge::judged::{Estimate, Scale};
-use crate::judge::prediction::effect;
 use crate::judge::prices::{Prices, Tariff};
+use crate::judge::{figures, prediction::effect};
 use crate::stats::{CONFIDENCE, Interval, median_estimate};
 use crate::{fmt, stats};
 

@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use super::round::{Yield, ratio_estimate};
 use super::{Round, newest};
-use crate::claims::rules;
-use crate::claims::{Form, Part, Quantity};
+use crate::claims::{Form, Part, Quantity, rules};
 use crate::judge::figures::times;
 use crate::judge::judged::{Judged, Mirror, Verdict};
 use crate::stats::CONFIDENCE;

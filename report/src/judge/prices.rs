@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use crate::claims::Quantity;
 use crate::claims::handoffs::{Price, PriceOf, Way};
 use crate::fmt;
-use crate::judge::figures;
 use crate::judge::judged::{Row, Scale};
-use crate::judge::{Round, newest};
+use crate::judge::{Round, figures, newest};
 
 /// A price on all hosts.
 #[derive(Debug, Clone, PartialEq)]

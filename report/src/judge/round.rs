@@ -35,8 +35,6 @@ pub(super) struct Yield {
     /// Log ratios, or values, by the blocks that both sides ran in: infinite where a side failed, not a number where nothing is known.
     pub pairs: BTreeMap<u64, f64>,
     pub failed: usize,
-    /// The metric that runs lack although they succeeded.
-    pub missing: Option<String>,
 }
 
 impl Yield {
@@ -59,13 +57,9 @@ pub(super) fn no_floor(pairs: usize) -> Option<String> {
     (pairs < FEWEST).then(|| format!("no noise floor: {why}"))
 }
 
-/// What a sample says of a metric: nothing if the run failed; the name of the metric if a run that succeeded lacks it.
-pub(super) fn read(sample: &Sample, metric: &str) -> Result<Option<f64>, String> {
-    match (&sample.error, sample.metrics.get(metric)) {
-        (Some(_), _) => Ok(None),
-        (None, Some(&value)) => Ok(Some(value)),
-        (None, None) => Err(metric.to_owned()),
-    }
+/// What a sample says of a metric, which is not a number if the run failed; `None` if a run that succeeded lacks it.
+pub(super) fn read(sample: &Sample, metric: &str) -> Option<f64> {
+    if sample.error.is_some() { Some(f64::NAN) } else { sample.metrics.get(metric).copied() }
 }
 
 impl Round {
@@ -114,28 +108,29 @@ impl Round {
         match &quantity.of {
             Of::Ratio { .. } if quantity.is_duet() => {
                 let duets = samples(&quantity.arms()[0]);
-                by_block(&duets, &duets, |sample, _| Ok(duet::log_ratio(&sample.pairs).unwrap_or(f64::NAN)))
+                by_block(&duets, &duets, |sample, _| Some(duet::log_ratio(&sample.pairs).unwrap_or(f64::NAN)))
             }
             Of::Ratio { numerator, denominator } => {
                 by_block(&samples(numerator), &samples(denominator), |above, below| {
-                    Ok(match (read(above, metric)?, read(below, metric)?) {
+                    let (a, b) = (read(above, metric)?, read(below, metric)?);
+                    Some(match (a.is_nan(), b.is_nan()) {
                         // Nothing counts as almost nothing, which has a logarithm.
-                        (Some(a), Some(b)) => (a.max(f64::MIN_POSITIVE) / b.max(f64::MIN_POSITIVE)).ln(),
-                        (None, None) => f64::NAN,
-                        (None, _) => bad,
-                        (_, None) => -bad,
+                        (false, false) => (a.max(f64::MIN_POSITIVE) / b.max(f64::MIN_POSITIVE)).ln(),
+                        (true, true) => f64::NAN,
+                        (true, false) => bad,
+                        (false, true) => -bad,
                     })
                 })
             }
             Of::Value { arm, minus, per, factor, .. } => {
                 by_block(&samples(arm), &samples(minus.as_ref().unwrap_or(arm)), |sample, other| {
                     let value = read(sample, metric)?;
-                    let less = if minus.is_some() { read(other, metric)? } else { Some(0.0) };
-                    let divisor = per.as_ref().map_or(Ok(Some(1.0)), |per| read(sample, per))?;
-                    Ok(match (value, less, divisor) {
-                        (Some(value), Some(less), Some(divisor)) if divisor != 0.0 => (value - less) / divisor * factor,
-                        (None, Some(_), _) => bad,
-                        _ => f64::NAN,
+                    let less = if minus.is_some() { read(other, metric)? } else { 0.0 };
+                    let divisor = per.as_ref().map_or(Some(1.0), |per| read(sample, per))?;
+                    Some(match divisor {
+                        _ if value.is_nan() && !less.is_nan() => bad,
+                        0.0 => f64::NAN,
+                        divisor => (value - less) / divisor * factor,
                     })
                 })
             }
@@ -154,7 +149,7 @@ impl Round {
         };
         let blocks = yields.iter().take(1).flat_map(|first| first.pairs.keys());
         let failed = yields.iter().map(|found| found.failed).sum();
-        Yield { pairs: blocks.filter_map(mean).collect(), failed, missing: None }
+        Yield { pairs: blocks.filter_map(mean).collect(), failed }
     }
 
     pub(super) fn by_layout(&self, found: &Yield) -> Vec<(u64, f64)> {
@@ -219,20 +214,18 @@ impl Round {
 pub(super) fn by_block(
     samples: &[&Sample],
     others: &[&Sample],
-    pair: impl Fn(&Sample, &Sample) -> Result<f64, String>,
+    pair: impl Fn(&Sample, &Sample) -> Option<f64>,
 ) -> Yield {
     let mut found = Yield::default();
     let others: BTreeMap<u64, &Sample> = others.iter().map(|sample| (sample.block, *sample)).collect();
     for &sample in samples {
-        let Some(&other) = others.get(&sample.block) else { continue };
-        match pair(sample, other) {
-            Err(metric) => found.missing = Some(metric),
-            Ok(pair) => {
-                let is_second_failure = !std::ptr::eq(sample, other) && other.error.is_some();
-                found.failed += usize::from(sample.error.is_some()) + usize::from(is_second_failure);
-                found.pairs.insert(sample.block, pair);
-            }
-        }
+        let Some((&other, pair)) = others.get(&sample.block).and_then(|other| Some((other, pair(sample, other)?)))
+        else {
+            continue;
+        };
+        let is_second_failure = !std::ptr::eq(sample, other) && other.error.is_some();
+        found.failed += usize::from(sample.error.is_some()) + usize::from(is_second_failure);
+        found.pairs.insert(sample.block, pair);
     }
     found
 }

@@ -3,23 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::claims::file::ORIGINALS;
-use crate::folder::Folder;
-use crate::folder::host;
-use crate::folder::machine::Machine;
-
-#[derive(Debug)]
-pub struct Shown<'a> {
-    pub study: &'a str,
-    /// Rounds that judge, each with its host, the newest first; there is one at least.
-    pub rounds: Vec<(usize, &'a Folder)>,
-    /// Rounds of prices, maps or goals alone, the newest first.
-    pub parts: Vec<(usize, &'a Folder)>,
-    /// Rounds of the authors' own code, the newest first.
-    pub originals: Vec<(usize, &'a Folder)>,
-    /// The newest calibration.
-    pub calibration: Option<(usize, &'a Folder)>,
-}
+use crate::folder::{Folder, host, machine::Machine};
 
 /// Where the figures of a study come from, for the report.
 #[derive(Debug, Clone, Default)]
@@ -65,14 +49,18 @@ impl Source {
     }
 }
 
-/// Chooses what is shown of every study that has a round which judges, sorted by study; and the names of the hosts.
-pub fn choose(folders: &[Folder]) -> (Vec<Shown<'_>>, Vec<String>) {
+/// Folders by study, each with its host.
+pub type Studies<'a> = BTreeMap<&'a str, Vec<(usize, &'a Folder)>>;
+
+/// The folders of every study that has a round which judges, or one of prices, maps or goals alone, each with its host: rounds that judge before the
+/// others, the newest first. And the names of the hosts.
+pub fn choose(folders: &[Folder]) -> (Studies<'_>, Vec<String>) {
     let mut order: Vec<&Folder> = folders.iter().collect();
-    // Rounds that judge say which hosts there are, the newest first.
+    // Rounds that judge say which hosts there are.
     order.sort_by_key(|folder| (!folder.judges(), Reverse((folder.name(), folder.meta.study.clone()))));
     // A round must be like all rounds of its host: likeness to a single round could lead step by step to another machine.
     let mut hosts: Vec<Vec<&Machine>> = Vec::new();
-    let mut studies: BTreeMap<&str, Vec<(usize, &Folder)>> = BTreeMap::new();
+    let mut studies = Studies::new();
     for folder in order {
         let is_like = |host: &Vec<&Machine>| host.iter().all(|machine| host::is_same(machine, &folder.machine));
         let host = hosts.iter().position(is_like).unwrap_or(hosts.len());
@@ -80,21 +68,6 @@ pub fn choose(folders: &[Folder]) -> (Vec<Shown<'_>>, Vec<String>) {
         hosts[host].push(&folder.machine);
         studies.entry(&folder.meta.study).or_default().push((host, folder));
     }
-    let shown = studies.into_iter().filter_map(|(study, folders)| shown(study, &folders)).collect();
-    (shown, host::names(hosts.iter().map(|host| host[0])))
-}
-
-/// What is shown of one study, of its folders with their hosts, the newest first.
-fn shown<'a>(study: &'a str, folders: &[(usize, &'a Folder)]) -> Option<Shown<'a>> {
-    let of = |is_wanted: &dyn Fn(&Folder) -> bool| -> Vec<(usize, &'a Folder)> {
-        folders.iter().filter(|(_, folder)| is_wanted(folder)).copied().collect()
-    };
-    let (mut rounds, mut parts) = (of(&Folder::judges), of(&|folder| folder.part().is_some()));
-    if rounds.is_empty() {
-        // They are shown of a study of which nothing else was measured, too.
-        std::mem::swap(&mut rounds, &mut parts);
-    }
-    rounds.first()?;
-    let calibration = of(&|folder| folder.meta.calibration.is_some()).first().copied();
-    Some(Shown { study, rounds, parts, originals: of(&|folder| folder.meta.profile == ORIGINALS), calibration })
+    studies.retain(|_, folders| folders.iter().any(|(_, folder)| folder.is_shown()));
+    (studies, host::names(hosts.iter().map(|host| host[0])))
 }

@@ -2,8 +2,7 @@
 
 use super::Round;
 use super::round::{ALL, Yield, by_block, ratio_estimate, read};
-use crate::claims::rules;
-use crate::claims::{Aim, Part, Quantity};
+use crate::claims::{Aim, Part, Quantity, rules};
 use crate::folder::dataset::Sample;
 use crate::judge::judged::{Range, Row, Scale, Verdict};
 use crate::stats::{CONFIDENCE, duet, estimate, median, slope};
@@ -14,13 +13,11 @@ struct Point {
     logs: Yield,
 }
 
-/// A row per arm, or one of a ratio, and the metric that is missing, if one is.
-pub(super) fn rows(round: &Round, part: &Part, x: &str, aim: Aim) -> (Vec<Row>, Option<String>) {
+/// A row per arm, or one of a ratio.
+pub(super) fn rows(round: &Round, part: &Part, x: &str, aim: Aim) -> Vec<Row> {
     let cases = part.quantity.arms();
     let of_a_row = if part.quantity.is_ratio() { cases.len() } else { 1 };
-    let rows = cases.chunks(of_a_row).map(|cases| row(round, part, (x, aim), cases));
-    let (rows, missing): (_, Vec<Option<String>>) = rows.unzip();
-    (rows, missing.into_iter().flatten().next())
+    cases.chunks(of_a_row).map(|cases| row(round, part, (x, aim), cases)).collect()
 }
 
 /// The slope of a ratio over its scenarios, block by block; nothing of another quantity.
@@ -31,18 +28,11 @@ pub(super) fn gather(round: &Round, quantity: &Quantity, x: &str) -> Yield {
     slopes(&points(round, quantity, x, &quantity.arms()), round.scenarios(quantity).len())
 }
 
-fn row(round: &Round, part: &Part, (x, aim): (&str, Aim), cases: &[String]) -> (Row, Option<String>) {
+fn row(round: &Round, part: &Part, (x, aim): (&str, Aim), cases: &[String]) -> Row {
     let quantity = &part.quantity;
     let scenarios = round.scenarios(quantity);
     let points = points(round, quantity, x, cases);
     let slopes = slopes(&points, scenarios.len()).values();
-    let ran = |scenario: &String| {
-        let mut samples = cases.iter().flat_map(|case| round.samples(quantity, scenario, case));
-        samples.any(|sample| sample.error.is_none())
-    };
-    let unread = points.iter().find_map(|point| point.logs.missing.clone());
-    let lacks_x = || (points.len() < scenarios.len() && scenarios.iter().any(ran)).then(|| x.to_owned());
-    let missing = unread.or_else(lacks_x).filter(|_| slopes.is_empty());
     let estimate = estimate(&slopes, CONFIDENCE);
     let least = points.iter().min_by(|a, b| a.x.total_cmp(&b.x));
     let most = points.iter().rev().max_by(|a, b| a.x.total_cmp(&b.x));
@@ -52,7 +42,7 @@ fn row(round: &Round, part: &Part, (x, aim): (&str, Aim), cases: &[String]) -> (
     let levels = || quantity.is_ratio().then_some(([level(least)?, level(most)?], part.unit));
     let is_direction = matches!(aim, Aim::Direction(_));
     let range = is_direction.then(|| Range { metric: x.to_owned(), from, to, levels: levels() });
-    let row = Row {
+    Row {
         // The one case of a duet has the names of both arms.
         scale: Scale::Slope { of: cases.join("~").replace('~', " ÷ "), range },
         verdict: estimate.as_ref().map_or(Verdict::Unclear, |estimate| match aim {
@@ -64,22 +54,23 @@ fn row(round: &Round, part: &Part, (x, aim): (&str, Aim), cases: &[String]) -> (
         failed: points.iter().map(|point| point.logs.failed).sum(),
         scenario: ALL.to_owned(),
         ..round.row_of(quantity, scenarios.last().map_or("", String::as_str), &Yield::default())
-    };
-    (row, missing)
+    }
 }
 
 /// The scenarios in which something recorded x, as points of a test case, or of the ratio of two; a duet is one, whose samples are ratios already.
 fn points(round: &Round, quantity: &Quantity, x: &str, cases: &[String]) -> Vec<Point> {
     let log = |sample: &Sample| {
-        let of_duet = || Ok(duet::log_ratio(&sample.pairs).map(f64::exp));
+        let of_duet = || Some(duet::log_ratio(&sample.pairs).map_or(f64::NAN, f64::exp));
         let value = if quantity.is_duet() { of_duet() } else { read(sample, &quantity.metric) };
-        Ok(value?.map_or(f64::NAN, f64::ln))
+        value.map(f64::ln)
     };
     let point = |scenario: &String| {
         let samples = |case: &String| round.samples(quantity, scenario, case);
         let xs = cases.iter().flat_map(|case| round.recorded(quantity, scenario, case, x));
         let logs = match cases {
-            [above, below] => by_block(&samples(above), &samples(below), |above, below| Ok(log(above)? - log(below)?)),
+            [above, below] => {
+                by_block(&samples(above), &samples(below), |above, below| Some(log(above)? - log(below)?))
+            }
             _ => by_block(&samples(&cases[0]), &samples(&cases[0]), |sample, _| log(sample)),
         };
         Some(Point { x: median(xs.collect())?, logs })

@@ -21,9 +21,8 @@ const SEED: u64 = 0x000F_1004;
 /// The floor as a ratio less one: the `margin`, or the effect that `n` blocks exceed by chance once in twenty times, whichever is larger,
 /// from the layouts and log ratios of A/A pairs whose copies differ by one layout.
 ///
-/// An A/A pair may as well have come the other way round, so every choice of signs is as likely as the one that was seen. What a layout
-/// does comes back in all of its blocks: its pairs turn together. Within a single layout they turn one by one. A failed run (an infinite or missing
-/// ratio) is infinite noise. Fewer than [`FEWEST`] pairs leave the noise unknown, and the floor infinite.
+/// Every choice of signs of A/A pairs is as likely as the one that was seen. Those of a layout turn together, within a single layout one by one. A
+/// failed run (an infinite or missing ratio) is infinite noise. Fewer than [`FEWEST`] pairs leave the noise unknown, and the floor infinite.
 pub fn over_layouts(aa: &[(u64, f64)], n: usize, margin: f64) -> f64 {
     let Some(effects) = by_chance(aa, n) else { return f64::INFINITY };
     let reached = match by_layout(aa).len() {
