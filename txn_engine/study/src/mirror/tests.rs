@@ -12,8 +12,8 @@ use tempfile::TempDir;
 use txn_engine::ErrorKind;
 use txn_engine::amount::Amount;
 use txn_engine::generate::{self, Shape};
-use txn_engine::oracle::{Answer, Oracle};
 use txn_engine::row::{Kind, Row};
+use txn_engine_oracle::{Answer, Oracle};
 
 use crate::cases::MIRRORS;
 use crate::inputs::Expected;
