@@ -139,14 +139,6 @@ const fn whole_test(name: &'static str, rows: u64) -> Place {
     Place(name, "dev", Setting::Files(Files { whole_test: true, ..Files::new(None, rows) }))
 }
 
-const fn clients(name: &'static str, clients: usize) -> Place {
-    place(name, Setting::Clients(clients))
-}
-
-const fn price(name: &'static str, arms: Table) -> Place {
-    place(name, Setting::Price(arms))
-}
-
 const fn tcp(name: &'static str, connections: usize, state_rows: u64) -> Place {
     place(name, Setting::Tcp(Tcp { connections, state_rows }))
 }
@@ -271,8 +263,9 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         originals(40.0, "original_sync original_async original_sync_uncached original_async_uncached"),
     ]),
     place("messages_3m", Setting::Messages(3_000_000)).arms(&[always(0.28, "channel_async channel_sync")]),
-    clients("clients_300000", 300_000).arms(&[measured(1.9, "spawn_tasks")]),
-    clients("clients_10000", 10_000).arms(&[smoke_full(2.4, "spawn_threads"), smoke_full(0.08, "spawn_tasks")]),
+    place("clients_300000", Setting::Clients(300_000)).arms(&[measured(1.9, "spawn_tasks")]),
+    place("clients_10000", Setting::Clients(10_000))
+        .arms(&[smoke_full(2.4, "spawn_threads"), smoke_full(0.08, "spawn_tasks")]),
     tcp("tcp_100_large", 100, 500_000).arms(&[
         always(1.7, "threads tokio"),
         measured(1.7, "threads@aa"),
@@ -285,14 +278,15 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         quick(13.0, "pool"),
     ]),
     tcp("tcp_19000", 19_000, 0).arms(&[full(6.9, "threads"), full(3.9, "tokio")]),
-    price("price_message_1", prices::MESSAGE_1).arms(&[
+    place("price_message_1", Setting::Price(prices::MESSAGE_1)).arms(&[
         always(0.16, "call std_mpsc flume flume_unbounded"),
         always(0.16, "tokio_mpsc flume_async flume_blocking_current tokio_mpsc_current"),
     ]),
-    price("price_message_1_working", prices::MESSAGE_1_WORKING)
+    place("price_message_1_working", Setting::Price(prices::MESSAGE_1_WORKING))
         .arms(&[always(0.16, "sender_alone flume_unbounded flume_blocking_current")]),
-    price("price_message_256", prices::MESSAGE_256).arms(&[always(0.16, "call std_mpsc tokio_mpsc")]),
-    price("price_message_4096", prices::MESSAGE_4096).arms(&[always(0.16, "call std_mpsc tokio_mpsc")]),
-    price("price_runtime_start", prices::RUNTIME_START).arms(&[always(0.16, "thread current_thread multi_thread")]),
-    price("price_boxed_poll", prices::BOXED_POLL).arms(&[always(0.16, "call boxed_future future")]),
+    place("price_message_256", Setting::Price(prices::MESSAGE_256)).arms(&[always(0.16, "call std_mpsc tokio_mpsc")]),
+    place("price_message_4096", Setting::Price(prices::MESSAGE_4096)).arms(&[always(0.16, "call std_mpsc tokio_mpsc")]),
+    place("price_runtime_start", Setting::Price(prices::RUNTIME_START))
+        .arms(&[always(0.16, "thread current_thread multi_thread")]),
+    place("price_boxed_poll", Setting::Price(prices::BOXED_POLL)).arms(&[always(0.16, "call boxed_future future")]),
 ];
