@@ -5,7 +5,6 @@
 //!
 //! `ok` says that the row is applied in memory. Nothing is durable before [`Server::drain`] has given the state and the caller has dumped it.
 
-use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,16 +81,6 @@ impl Options {
     }
 }
 
-/// A socket that listens at the first address of `HOST:PORT` that can be had, and that address.
-fn listen(address: &str) -> io::Result<(TcpListener, SocketAddr)> {
-    let listener = TcpListener::bind(address)?;
-    // Again, for a longer queue than std's; the kernel's own limit (`net.core.somaxconn`) holds besides.
-    SockRef::from(&listener).listen(65_535)?;
-    listener.set_nonblocking(true)?;
-    let local = listener.local_addr()?;
-    Ok((listener, local))
-}
-
 /// A server that runs until it is drained, or dropped: then its connections are cut off.
 pub struct Server {
     pub address: SocketAddr,
@@ -103,8 +92,15 @@ pub struct Server {
 impl Server {
     /// Starts to serve `session`.
     pub fn start(options: &Options, session: Session) -> Result<Self, Error> {
-        let failed = |source| Error::Listen { address: options.address.clone(), source };
-        let (listener, address) = listen(&options.address).map_err(failed)?;
+        let listen = || {
+            let listener = TcpListener::bind(&options.address)?;
+            // Again, for a longer queue than std's; the kernel's own limit (`net.core.somaxconn`) holds besides.
+            SockRef::from(&listener).listen(65_535)?;
+            listener.set_nonblocking(true)?;
+            Ok((listener.local_addr()?, listener))
+        };
+        let (address, listener) =
+            listen().map_err(|source| Error::Listen { address: options.address.clone(), source })?;
         let engine = (options.mode != Mode::Null).then(|| Engine::resume(session));
         if options.mode == Mode::Pool {
             limits::expect_threads(options.pool)?;
