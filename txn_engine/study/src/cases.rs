@@ -9,25 +9,24 @@ use txn_engine::setup::Runner::{MultiThread, TwoThreads};
 use crate::mirror::Mirror;
 use crate::prices;
 
+const PIPELINE: Setup = Setup { runner: TwoThreads, ..Setup::SYNC };
+
 /// The arms that process files on our engine: the two published designs, controls that differ from them in one field, and the best.
-pub const ENGINES: [(&str, Setup); 13] = {
-    const PIPELINE: Setup = Setup { runner: TwoThreads, ..Setup::SYNC };
-    [
-        ("sync", Setup::SYNC),
-        ("async", Setup::ASYNC),
-        ("sync_pipelined", PIPELINE),
-        ("async_batched_16", Setup { batch: 16, ..Setup::ASYNC }),
-        ("async_batched_256", Setup { batch: 256, ..Setup::ASYNC }),
-        ("async_batched_4096", Setup { batch: 4096, ..Setup::ASYNC }),
-        ("sync_batched_16", Setup { batch: 16, ..PIPELINE }),
-        ("sync_batched_256", Setup { batch: 256, ..PIPELINE }),
-        ("sync_batched_4096", Setup { batch: 4096, ..PIPELINE }),
-        ("async_multi_thread", Setup { runner: MultiThread, ..Setup::ASYNC }),
-        ("async_multi_thread_batched_4096", Setup { runner: MultiThread, batch: 4096, ..Setup::ASYNC }),
-        ("best_one_core", Setup::BEST_ONE_CORE),
-        ("best_all_cores", Setup::BEST_ALL_CORES),
-    ]
-};
+pub const ENGINES: [(&str, Setup); 13] = [
+    ("sync", Setup::SYNC),
+    ("async", Setup::ASYNC),
+    ("sync_pipelined", PIPELINE),
+    ("async_batched_16", Setup { batch: 16, ..Setup::ASYNC }),
+    ("async_batched_256", Setup { batch: 256, ..Setup::ASYNC }),
+    ("async_batched_4096", Setup { batch: 4096, ..Setup::ASYNC }),
+    ("sync_batched_16", Setup { batch: 16, ..PIPELINE }),
+    ("sync_batched_256", Setup { batch: 256, ..PIPELINE }),
+    ("sync_batched_4096", Setup { batch: 4096, ..PIPELINE }),
+    ("async_multi_thread", Setup { runner: MultiThread, ..Setup::ASYNC }),
+    ("async_multi_thread_batched_4096", Setup { runner: MultiThread, batch: 4096, ..Setup::ASYNC }),
+    ("best_one_core", Setup::BEST_ONE_CORE),
+    ("best_all_cores", Setup::BEST_ALL_CORES),
+];
 
 /// The published engines as their authors wrote them, and controls of these.
 pub const MIRRORS: [(&str, Mirror); 6] = [
@@ -117,10 +116,6 @@ const fn size<const ROWS: u64>(name: &'static str) -> Scenario<Setting> {
     rows(name, ROWS).arms(Size::<ROWS>::FULL)
 }
 
-const fn size_of_quick<const ROWS: u64>(name: &'static str) -> Scenario<Setting> {
-    rows(name, ROWS).arms(Size::<ROWS>::QUICK)
-}
-
 /// A file of the published shape where one processor is all there is.
 const fn one_core(name: &'static str, rows: u64, steps: Option<u32>) -> Place {
     place(name, Setting::Files(Files { one_core: true, steps, ..Files::new(Some(Original), rows) }))
@@ -129,10 +124,6 @@ const fn one_core(name: &'static str, rows: u64, steps: Option<u32>) -> Place {
 /// A file whose rows cost so many steps of arithmetic more to read, and as many to apply.
 const fn costly(name: &'static str, rows: u64, steps: u32) -> Place {
     place(name, Setting::Files(Files { steps: Some(steps), ..Files::new(Some(Original), rows) }))
-}
-
-const fn three_files(name: &'static str, build: &'static str, rows: u64) -> Place {
-    Place(name, build, Setting::Files(Files::new(None, rows)))
 }
 
 const fn whole_test(name: &'static str, rows: u64) -> Place {
@@ -189,16 +180,16 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     ]),
     size::<400_100>("rows_400100"),
     size::<500_100>("rows_500100"),
-    size_of_quick::<600_100>("rows_600100"),
+    rows("rows_600100", 600_100).arms(Size::<600_100>::QUICK),
     size::<700_100>("rows_700100"),
     size::<800_100>("rows_800100"),
     size::<900_100>("rows_900100"),
-    size_of_quick::<1_000_100>("rows_1000100"),
+    rows("rows_1000100", 1_000_100).arms(Size::<1_000_100>::QUICK),
     size::<1_100_100>("rows_1100100"),
     size::<1_200_100>("rows_1200100"),
     size::<1_300_100>("rows_1300100"),
     size::<1_400_100>("rows_1400100"),
-    size_of_quick::<1_500_100>("rows_1500100"),
+    rows("rows_1500100", 1_500_100).arms(Size::<1_500_100>::QUICK),
     size::<1_600_100>("rows_1600100"),
     size::<1_700_100>("rows_1700100"),
     size::<1_800_100>("rows_1800100"),
@@ -241,13 +232,13 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         always(0.13, "best_all_cores csv_scan"),
     ]),
     file("accepted_20000100", Accepted, 20_000_100).arms(&[full(1.3, "csv_scan"), full(5.3, "sync")]),
-    three_files("files_3x50k_debug", "dev", 50_000)
+    Place("files_3x50k_debug", "dev", Setting::Files(Files::new(None, 50_000)))
         .arms(&[smoke_full(0.6, "sync_as_published"), smoke_full(0.85, "async_as_published")]),
-    three_files("files_3x300k", "release", 300_000).arms(&[
+    place("files_3x300k", Setting::Files(Files::new(None, 300_000))).arms(&[
         smoke_quick(0.15, "sync async async_batched_4096 async_multi_thread sync_unshared best_all_cores"),
         quick(0.15, "sync@aa async_multi_thread_batched_4096 sync_batched_4096"),
     ]),
-    three_files("files_3x1m", "release", 1_000_000).arms(&[
+    place("files_3x1m", Setting::Files(Files::new(None, 1_000_000))).arms(&[
         full(0.47, "sync async sync@aa async_multi_thread async_batched_4096"),
         full(0.47, "async_multi_thread_batched_4096 sync_batched_4096"),
     ]),
