@@ -70,17 +70,6 @@ pub struct Options {
     pub idle: Duration,
 }
 
-impl Options {
-    /// How many connections there may be at once, and what stands against more.
-    fn most(&self) -> (usize, &'static str) {
-        let (files, threads) = (limits::most_files(), limits::most_threads());
-        if self.mode == Mode::Threads && threads < files {
-            return (threads, "no more threads can be started (vm.max_map_count)");
-        }
-        (files, "no more files can be opened (ulimit -n)")
-    }
-}
-
 /// A server that runs until it is drained, or dropped: then its connections are cut off.
 pub struct Server {
     pub address: SocketAddr,
@@ -105,7 +94,12 @@ impl Server {
         if options.mode == Mode::Pool {
             limits::expect_threads(options.pool)?;
         }
-        let most = options.most();
+        let (files, threads) = (limits::most_files(), limits::most_threads());
+        let most = if options.mode == Mode::Threads && threads < files {
+            (threads, "no more threads can be started (vm.max_map_count)")
+        } else {
+            (files, "no more files can be opened (ulimit -n)")
+        };
         let step = (!options.idle.is_zero()).then(|| (options.idle / live::IDLE_STEPS).max(SHORTEST_STEP));
         let shared = Arc::new(Shared { engine, counts: Counts::default(), live: Arc::default(), most, step });
         let front = match options.mode {
