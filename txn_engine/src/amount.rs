@@ -44,7 +44,10 @@ impl Amount {
         }
         // Collected below zero, because the negative side reaches one unit further.
         let decimals = (0..DECIMALS).map(|place| fraction.get(place).copied().unwrap_or(b'0'));
-        let units = whole.iter().copied().chain(decimals).try_fold(0, push_digit)?;
+        let units = whole.iter().copied().chain(decimals).try_fold(0_i64, |units, byte| {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 { None } else { units.checked_mul(10)?.checked_sub(i64::from(digit)) }
+        })?;
         if fraction.len() > DECIMALS && fraction[DECIMALS..].iter().any(|&byte| byte != b'0') {
             return None;
         }
@@ -54,16 +57,6 @@ impl Amount {
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Amount)
     }
-}
-
-/// `units * 10 - digit`, or `None` for a byte that is no digit or a value that does not fit.
-#[inline]
-fn push_digit(units: i64, byte: u8) -> Option<i64> {
-    let digit = byte.wrapping_sub(b'0');
-    if digit > 9 {
-        return None;
-    }
-    units.checked_mul(10)?.checked_sub(i64::from(digit))
 }
 
 impl Neg for Amount {

@@ -37,13 +37,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             expect_stdout().and_then(|()| print()).map(|()| true)
         }
     };
-    done.map_or_else(
-        |error| {
+    match done {
+        Ok(succeeded) => ExitCode::from(u8::from(!succeeded)),
+        Err(error) => {
             complain(&error);
             ExitCode::from(2)
-        },
-        |succeeded| ExitCode::from(u8::from(!succeeded)),
-    )
+        }
+    }
 }
 
 /// False if it ran, and found failures.

@@ -46,25 +46,3 @@ impl IdHasher {
         self.0 = ((block << BLOCK_BITS) | within) ^ (within << (64 - BLOCK_BITS));
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::IdHash;
-    use std::collections::HashSet;
-    use std::hash::BuildHasher;
-
-    fn hashes(ids: impl Iterator<Item = u32>, of: impl Fn(u64) -> u64) -> usize {
-        ids.map(|id| of(IdHash::default().hash_one(id))).collect::<HashSet<_>>().len()
-    }
-
-    #[test]
-    fn ids_have_hashes_of_their_own_and_fill_group_after_group_or_spread_over_the_groups_of_a_table() {
-        assert_eq!(hashes(0..100_000, |hash| hash), 100_000);
-        assert_eq!(hashes(0..1_600, |hash| hash >> 4 & 0xFFFF_FFFF), 100);
-        for stride in [16, 17, 1_000, 4_096, 65_536] {
-            let groups = hashes((0..10_000).map(|n| n * stride), |hash| hash >> 4 & 0xFFF);
-            // 10,000 ids that chance throws at 4,096 groups leave a tenth of them empty.
-            assert!(groups > 3_500, "stride {stride}: {groups} groups");
-        }
-    }
-}

@@ -29,9 +29,6 @@ pub mod ledger;
 mod limits;
 #[cfg(feature = "tcp")]
 pub mod load;
-#[cfg(feature = "oracle")]
-#[doc(hidden)]
-pub mod oracle;
 pub mod parse;
 pub mod process;
 pub mod row;

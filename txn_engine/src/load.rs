@@ -139,7 +139,7 @@ impl Load {
         let counted_from = start + self.warm_up;
         receiver.counted_from = Some(counted_from);
         let sender = Sender::new(&connections, scripts);
-        let schedule = script::schedule(self, start);
+        let schedule = self.schedule(start);
         let sent = thread::scope(|scope| {
             let run = || sender.run(schedule, counted_from, self.patience);
             let sender = Builder::new().name("sender".to_owned()).spawn_scoped(scope, run).map_err(Error::Thread)?;
@@ -189,14 +189,9 @@ fn open_all(
 ) -> Result<(), Error> {
     // The first says whether there is anybody at all; later ones may be refused.
     let connect = || {
-        let mut tried = Err(io::Error::other("it has no address"));
-        for address in load.address.to_socket_addrs()? {
-            tried = open(load, address, 0).map(|stream| (address, stream));
-            if tried.is_ok() {
-                break;
-            }
-        }
-        tried
+        let none = Err(io::Error::other("it has no address"));
+        let open = |address| Ok((address, open(load, address, 0)?));
+        load.address.to_socket_addrs()?.fold(none, |tried, address| tried.or_else(|_| open(address)))
     };
     let (address, first) = connect().map_err(|source| Error::Connect { address: load.address.clone(), source })?;
     let mut first = Some(first);

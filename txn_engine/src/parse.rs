@@ -29,18 +29,13 @@ impl Columns {
         for (place, &column) in columns.0.iter_mut().zip(&NAMES) {
             let is_it =
                 |&index: &usize| fields.get(index).is_some_and(|field| field.eq_ignore_ascii_case(column.as_bytes()));
-            let mut found = (0..fields.len()).filter(is_it);
+            let mut found = (0..fields.ends.len()).filter(is_it);
             *place = found.next().ok_or_else(|| Error::MissingColumn { name: name.to_owned(), column })?;
             if found.next().is_some() {
                 return Err(Error::DuplicateColumn { name: name.to_owned(), column });
             }
         }
         Ok(columns)
-    }
-
-    /// How many leading fields of a line must be split.
-    fn needed(self) -> usize {
-        self.0.into_iter().fold(0, usize::max) + 1
     }
 }
 
@@ -60,10 +55,6 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    fn len(&self) -> usize {
-        self.ends.len()
-    }
-
     /// The field at `index` without white space around it.
     fn get(&self, index: usize) -> Option<&'a [u8]> {
         let end = *self.ends.get(index)?;
@@ -151,7 +142,8 @@ pub struct Parser {
 
 impl Parser {
     pub fn new(columns: Columns, reading: Reading) -> Self {
-        Parser { columns, reading, splitter: Splitter::new(columns.needed()) }
+        let last_needed = columns.0.into_iter().fold(0, usize::max);
+        Parser { columns, reading, splitter: Splitter::new(last_needed + 1) }
     }
 
     /// Hands every entry of `block`, whose first line has the number `line`, to `sink`; returns the number of the line after it.

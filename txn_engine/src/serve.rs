@@ -5,7 +5,6 @@
 //!
 //! `ok` says that the row is applied in memory. Nothing is durable before [`Server::drain`] has given the state and the caller has dumped it.
 
-use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,27 +70,6 @@ pub struct Options {
     pub idle: Duration,
 }
 
-impl Options {
-    /// How many connections there may be at once, and what stands against more.
-    fn most(&self) -> (usize, &'static str) {
-        let (files, threads) = (limits::most_files(), limits::most_threads());
-        if self.mode == Mode::Threads && threads < files {
-            return (threads, "no more threads can be started (vm.max_map_count)");
-        }
-        (files, "no more files can be opened (ulimit -n)")
-    }
-}
-
-/// A socket that listens at the first address of `HOST:PORT` that can be had, and that address.
-fn listen(address: &str) -> io::Result<(TcpListener, SocketAddr)> {
-    let listener = TcpListener::bind(address)?;
-    // Again, for a longer queue than std's; the kernel's own limit (`net.core.somaxconn`) holds besides.
-    SockRef::from(&listener).listen(65_535)?;
-    listener.set_nonblocking(true)?;
-    let local = listener.local_addr()?;
-    Ok((listener, local))
-}
-
 /// A server that runs until it is drained, or dropped: then its connections are cut off.
 pub struct Server {
     pub address: SocketAddr,
@@ -103,13 +81,25 @@ pub struct Server {
 impl Server {
     /// Starts to serve `session`.
     pub fn start(options: &Options, session: Session) -> Result<Self, Error> {
-        let failed = |source| Error::Listen { address: options.address.clone(), source };
-        let (listener, address) = listen(&options.address).map_err(failed)?;
+        let listen = || {
+            let listener = TcpListener::bind(&options.address)?;
+            // Again, for a longer queue than std's; the kernel's own limit (`net.core.somaxconn`) holds besides.
+            SockRef::from(&listener).listen(65_535)?;
+            listener.set_nonblocking(true)?;
+            Ok((listener.local_addr()?, listener))
+        };
+        let (address, listener) =
+            listen().map_err(|source| Error::Listen { address: options.address.clone(), source })?;
         let engine = (options.mode != Mode::Null).then(|| Engine::resume(session));
         if options.mode == Mode::Pool {
             limits::expect_threads(options.pool)?;
         }
-        let most = options.most();
+        let (files, threads) = (limits::most_files(), limits::most_threads());
+        let most = if options.mode == Mode::Threads && threads < files {
+            (threads, "no more threads can be started (vm.max_map_count)")
+        } else {
+            (files, "no more files can be opened (ulimit -n)")
+        };
         let step = (!options.idle.is_zero()).then(|| (options.idle / live::IDLE_STEPS).max(SHORTEST_STEP));
         let shared = Arc::new(Shared { engine, counts: Counts::default(), live: Arc::default(), most, step });
         let front = match options.mode {

@@ -156,7 +156,9 @@ impl Claim {
         match folder.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(Error::DumpInUse { path: path.to_owned(), holder: holder(&folder) });
+                let holder = locked_by(&folder).map(|pid| format!("process {pid}"));
+                let holder = holder.unwrap_or_else(|| "another process".to_owned());
+                return Err(Error::DumpInUse { path: path.to_owned(), holder });
             }
             Err(TryLockError::Error(source)) => warn(Error::LockDump { path: path.to_owned(), source }),
         }
@@ -191,10 +193,6 @@ fn identity(folder: &Metadata) -> (u64, u64) {
 
 #[cfg(not(unix))]
 fn identity(_: &Metadata) {}
-
-fn holder(folder: &File) -> String {
-    locked_by(folder).map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
-}
 
 #[cfg(target_os = "linux")]
 fn locked_by(folder: &File) -> Option<i32> {

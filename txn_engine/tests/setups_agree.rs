@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use txn_engine::generate::{self, Shape};
-use txn_engine::oracle::{Answer, Oracle, process};
 use txn_engine::setup::Runner;
 use txn_engine::{ErrorKind, Outcome, Session, Setup, process_files};
+use txn_engine_oracle::{Answer, Oracle, process};
 
 const BEST: [Setup; 2] = [Setup::BEST_ONE_CORE, Setup::BEST_ALL_CORES];
 
@@ -253,4 +253,54 @@ fn breaking_any_rule_changes_the_answer_to_a_generated_file() {
     survivors
         .retain(|rule| files.iter().zip(&right).all(|(file, right)| answer(Oracle::that_breaks(rule), file) == *right));
     assert!(survivors.is_empty(), "no generated file notices that these rules are broken: {survivors:?}");
+}
+
+/// What the oracle says: the error of the last row, and the accounts in one line.
+fn worked_out(rows: &str) -> (Option<&'static str>, String) {
+    let text = format!("type,client,tx,amount\n{rows}");
+    let answer = process(text.as_bytes()).expect("the header is valid");
+    let last = text.lines().count() as u64;
+    let error = answer.first_errors.iter().find(|(line, _)| *line == last).map(|(_, kind)| *kind);
+    let accounts = String::from_utf8(answer.accounts_csv).expect("accounts are text");
+    (error, accounts.lines().skip(1).collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn accounts_and_errors_worked_out_by_hand_are_what_the_oracle_says() {
+    for (rows, accounts) in [
+        ("deposit,2,1,5\ndeposit,1,2,1.5", "1,1.5000,0.0000,1.5000,false 2,5.0000,0.0000,5.0000,false"),
+        ("deposit,1,1,5\nwithdrawal,1,2,0.0001", "1,4.9999,0.0000,4.9999,false"),
+        ("deposit,1,1,5\nwithdrawal,1,2,4\ndispute,1,1,", "1,-4.0000,5.0000,1.0000,false"),
+        ("deposit,1,1,5\nwithdrawal,1,2,4\ndispute,1,2,", "1,5.0000,-4.0000,1.0000,false"),
+        ("deposit,1,1,5\nwithdrawal,1,2,4\ndispute,1,2,\nchargeback,1,2,", "1,5.0000,0.0000,5.0000,true"),
+        ("deposit,1,1,5\ndispute,1,1,\nresolve,1,1,", "1,5.0000,0.0000,5.0000,false"),
+        ("deposit,1,1,5\nwithdrawal,1,2,5\ndispute,1,1,\nchargeback,1,1,", "1,-5.0000,0.0000,-5.0000,true"),
+        ("deposit,1,1,.5\ndeposit,1,2,7.\ndeposit,1,3,+3.25000", "1,10.7500,0.0000,10.7500,false"),
+        ("withdrawal,1,1,5\ndispute,2,1,", ""),
+    ] {
+        assert_eq!(worked_out(rows).1, accounts, "{rows}");
+    }
+    for (rows, error) in [
+        ("deposit,1,1,5\ndeposit,1,1,5", Some("RepeatedTx")),
+        ("withdrawal,1,1,5\ndeposit,1,1,5", None),
+        ("deposit,1,1,5\ndispute,1,1\nchargeback,1,1\ndeposit,1,1,5", Some("RepeatedTx")),
+        ("deposit,1,1,5\ndispute,1,1\nchargeback,1,1\ndispute,1,1", Some("AccountLocked")),
+        ("deposit,1,1,5\ndispute,1,1\nresolve,1,1\ndispute,1,1", None),
+        ("deposit,1,1,5\ndispute,1,1\ndispute,1,1", Some("AlreadyDisputed")),
+        ("deposit,1,1,5\ndeposit,2,2,5\nresolve,1,2", Some("DifferentClient")),
+        ("deposit,1,1,5\ndispute,2,1", Some("AccountNotFound")),
+        ("deposit,1,1,922337203685477.5807\ndeposit,1,2,0.0001", Some("Overflow")),
+        ("deposit,1,1,922337203685477.5808", Some("BadAmount")),
+        ("deposit,1,1,-922337203685477.5808", Some("NotPositive")),
+        ("deposit,1,1,1.00001", Some("BadAmount")),
+        ("deposit,1,1", Some("NoAmount")),
+        ("deposit,1,x,1e3", Some("BadNumber")),
+        ("dispute,65536,1,1e3", Some("BadNumber")),
+        ("\"deposit,1,1,5", Some("OpenQuote")),
+        ("deposit,1,1,\"5", Some("OpenQuote")),
+        ("deposit,1,1,5,\"note", Some("OpenQuote")),
+        ("deposit,1,1,5,the \"note", None),
+    ] {
+        assert_eq!(worked_out(rows).0, error, "{rows}");
+    }
 }

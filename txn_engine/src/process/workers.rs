@@ -11,7 +11,7 @@ use super::{Done, Tally, read_entries};
 use crate::error::{Error, joined};
 use crate::input::Input;
 use crate::ledger::Ledger;
-use crate::parse::{Columns, Parser, Reading};
+use crate::parse::{Parser, Reading};
 use crate::row::Entry;
 
 /// Blocks per worker that may wait for their turn: enough to ride out an uneven block, little enough to stay in the cache.
@@ -45,11 +45,6 @@ pub(super) fn run(ledger: Ledger, inputs: Vec<Input>, reading: Reading, workers:
     Ok((Arc::new(books.ledger), books.tally))
 }
 
-struct Source {
-    input: Input,
-    next: u64,
-}
-
 #[derive(Default)]
 struct Queue {
     /// Blocks as read that wait for their turn, and the physical lines in each, blank ones included.
@@ -71,31 +66,29 @@ struct Books {
 }
 
 struct Shared {
-    source: Mutex<Source>,
+    /// What is left of the input, and the number of its next block.
+    source: Mutex<(Input, u64)>,
     queue: Mutex<Queue>,
     room: Condvar,
     books: Mutex<Books>,
     most_waiting: usize,
-    columns: Columns,
-    reading: Reading,
 }
 
 fn in_parallel(books: Books, input: Input, reading: Reading, workers: usize) -> Result<Books, Error> {
     let columns = input.columns;
     let shared = Shared {
-        source: Mutex::new(Source { input, next: 0 }),
+        source: Mutex::new((input, 0)),
         queue: Mutex::default(),
         room: Condvar::new(),
         books: Mutex::new(books),
         most_waiting: WAITING_PER_WORKER * workers,
-        columns,
-        reading,
     };
     thread::scope(|scope| {
         // One worker is enough: more are those that can be started.
-        let start = |_| Builder::new().spawn_scoped(scope, || shared.work()).ok();
+        let work = || shared.work(Parser::new(columns, reading));
+        let start = |_| Builder::new().spawn_scoped(scope, work).ok();
         let threads: Vec<_> = (1..workers).map_while(start).collect();
-        let mine = shared.work();
+        let mine = work();
         // Every thread is joined before the first error is returned.
         let others: Vec<_> = threads.into_iter().map(|thread| joined(thread.join()).flatten()).collect();
         others.into_iter().fold(mine, Result::and)
@@ -120,9 +113,8 @@ impl Drop for Stop<'_> {
 
 impl Shared {
     /// Takes blocks, reads them and applies what is due, until the input ends.
-    fn work(&self) -> Result<(), Error> {
+    fn work(&self, mut parser: Parser) -> Result<(), Error> {
         let stop = Stop(self);
-        let mut parser = Parser::new(self.columns, self.reading);
         let mut block = Vec::new();
         while let Some(number) = self.take_block(&mut block)? {
             let mut entries = lock(&self.queue).spare.pop().unwrap_or_default();
@@ -137,13 +129,13 @@ impl Shared {
     }
 
     fn take_block(&self, block: &mut Vec<u8>) -> Result<Option<u64>, Error> {
-        let mut source = lock(&self.source);
+        let (input, next) = &mut *lock(&self.source);
         let stopped = lock(&self.queue).stopped;
-        if stopped || !source.input.next_block(block)? {
+        if stopped || !input.next_block(block)? {
             return Ok(None);
         }
-        source.next += 1;
-        Ok(Some(source.next - 1))
+        *next += 1;
+        Ok(Some(*next - 1))
     }
 
     /// Queues a block, and applies all that are due unless another worker is at it.

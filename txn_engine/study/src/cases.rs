@@ -9,25 +9,24 @@ use txn_engine::setup::Runner::{MultiThread, TwoThreads};
 use crate::mirror::Mirror;
 use crate::prices;
 
+const PIPELINE: Setup = Setup { runner: TwoThreads, ..Setup::SYNC };
+
 /// The arms that process files on our engine: the two published designs, controls that differ from them in one field, and the best.
-pub const ENGINES: [(&str, Setup); 13] = {
-    const PIPELINE: Setup = Setup { runner: TwoThreads, ..Setup::SYNC };
-    [
-        ("sync", Setup::SYNC),
-        ("async", Setup::ASYNC),
-        ("sync_pipelined", PIPELINE),
-        ("async_batched_16", Setup { batch: 16, ..Setup::ASYNC }),
-        ("async_batched_256", Setup { batch: 256, ..Setup::ASYNC }),
-        ("async_batched_4096", Setup { batch: 4096, ..Setup::ASYNC }),
-        ("sync_batched_16", Setup { batch: 16, ..PIPELINE }),
-        ("sync_batched_256", Setup { batch: 256, ..PIPELINE }),
-        ("sync_batched_4096", Setup { batch: 4096, ..PIPELINE }),
-        ("async_multi_thread", Setup { runner: MultiThread, ..Setup::ASYNC }),
-        ("async_multi_thread_batched_4096", Setup { runner: MultiThread, batch: 4096, ..Setup::ASYNC }),
-        ("best_one_core", Setup::BEST_ONE_CORE),
-        ("best_all_cores", Setup::BEST_ALL_CORES),
-    ]
-};
+pub const ENGINES: [(&str, Setup); 13] = [
+    ("sync", Setup::SYNC),
+    ("async", Setup::ASYNC),
+    ("sync_pipelined", PIPELINE),
+    ("async_batched_16", Setup { batch: 16, ..Setup::ASYNC }),
+    ("async_batched_256", Setup { batch: 256, ..Setup::ASYNC }),
+    ("async_batched_4096", Setup { batch: 4096, ..Setup::ASYNC }),
+    ("sync_batched_16", Setup { batch: 16, ..PIPELINE }),
+    ("sync_batched_256", Setup { batch: 256, ..PIPELINE }),
+    ("sync_batched_4096", Setup { batch: 4096, ..PIPELINE }),
+    ("async_multi_thread", Setup { runner: MultiThread, ..Setup::ASYNC }),
+    ("async_multi_thread_batched_4096", Setup { runner: MultiThread, batch: 4096, ..Setup::ASYNC }),
+    ("best_one_core", Setup::BEST_ONE_CORE),
+    ("best_all_cores", Setup::BEST_ALL_CORES),
+];
 
 /// The published engines as their authors wrote them, and controls of these.
 pub const MIRRORS: [(&str, Mirror); 6] = [
@@ -117,10 +116,6 @@ const fn size<const ROWS: u64>(name: &'static str) -> Scenario<Setting> {
     rows(name, ROWS).arms(Size::<ROWS>::FULL)
 }
 
-const fn size_of_quick<const ROWS: u64>(name: &'static str) -> Scenario<Setting> {
-    rows(name, ROWS).arms(Size::<ROWS>::QUICK)
-}
-
 /// A file of the published shape where one processor is all there is.
 const fn one_core(name: &'static str, rows: u64, steps: Option<u32>) -> Place {
     place(name, Setting::Files(Files { one_core: true, steps, ..Files::new(Some(Original), rows) }))
@@ -131,20 +126,8 @@ const fn costly(name: &'static str, rows: u64, steps: u32) -> Place {
     place(name, Setting::Files(Files { steps: Some(steps), ..Files::new(Some(Original), rows) }))
 }
 
-const fn three_files(name: &'static str, build: &'static str, rows: u64) -> Place {
-    Place(name, build, Setting::Files(Files::new(None, rows)))
-}
-
 const fn whole_test(name: &'static str, rows: u64) -> Place {
     Place(name, "dev", Setting::Files(Files { whole_test: true, ..Files::new(None, rows) }))
-}
-
-const fn clients(name: &'static str, clients: usize) -> Place {
-    place(name, Setting::Clients(clients))
-}
-
-const fn price(name: &'static str, arms: Table) -> Place {
-    place(name, Setting::Price(arms))
 }
 
 const fn tcp(name: &'static str, connections: usize, state_rows: u64) -> Place {
@@ -197,16 +180,16 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     ]),
     size::<400_100>("rows_400100"),
     size::<500_100>("rows_500100"),
-    size_of_quick::<600_100>("rows_600100"),
+    rows("rows_600100", 600_100).arms(Size::<600_100>::QUICK),
     size::<700_100>("rows_700100"),
     size::<800_100>("rows_800100"),
     size::<900_100>("rows_900100"),
-    size_of_quick::<1_000_100>("rows_1000100"),
+    rows("rows_1000100", 1_000_100).arms(Size::<1_000_100>::QUICK),
     size::<1_100_100>("rows_1100100"),
     size::<1_200_100>("rows_1200100"),
     size::<1_300_100>("rows_1300100"),
     size::<1_400_100>("rows_1400100"),
-    size_of_quick::<1_500_100>("rows_1500100"),
+    rows("rows_1500100", 1_500_100).arms(Size::<1_500_100>::QUICK),
     size::<1_600_100>("rows_1600100"),
     size::<1_700_100>("rows_1700100"),
     size::<1_800_100>("rows_1800100"),
@@ -249,13 +232,13 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         always(0.13, "best_all_cores csv_scan"),
     ]),
     file("accepted_20000100", Accepted, 20_000_100).arms(&[full(1.3, "csv_scan"), full(5.3, "sync")]),
-    three_files("files_3x50k_debug", "dev", 50_000)
+    Place("files_3x50k_debug", "dev", Setting::Files(Files::new(None, 50_000)))
         .arms(&[smoke_full(0.6, "sync_as_published"), smoke_full(0.85, "async_as_published")]),
-    three_files("files_3x300k", "release", 300_000).arms(&[
+    place("files_3x300k", Setting::Files(Files::new(None, 300_000))).arms(&[
         smoke_quick(0.15, "sync async async_batched_4096 async_multi_thread sync_unshared best_all_cores"),
         quick(0.15, "sync@aa async_multi_thread_batched_4096 sync_batched_4096"),
     ]),
-    three_files("files_3x1m", "release", 1_000_000).arms(&[
+    place("files_3x1m", Setting::Files(Files::new(None, 1_000_000))).arms(&[
         full(0.47, "sync async sync@aa async_multi_thread async_batched_4096"),
         full(0.47, "async_multi_thread_batched_4096 sync_batched_4096"),
     ]),
@@ -271,8 +254,9 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         originals(40.0, "original_sync original_async original_sync_uncached original_async_uncached"),
     ]),
     place("messages_3m", Setting::Messages(3_000_000)).arms(&[always(0.28, "channel_async channel_sync")]),
-    clients("clients_300000", 300_000).arms(&[measured(1.9, "spawn_tasks")]),
-    clients("clients_10000", 10_000).arms(&[smoke_full(2.4, "spawn_threads"), smoke_full(0.08, "spawn_tasks")]),
+    place("clients_300000", Setting::Clients(300_000)).arms(&[measured(1.9, "spawn_tasks")]),
+    place("clients_10000", Setting::Clients(10_000))
+        .arms(&[smoke_full(2.4, "spawn_threads"), smoke_full(0.08, "spawn_tasks")]),
     tcp("tcp_100_large", 100, 500_000).arms(&[
         always(1.7, "threads tokio"),
         measured(1.7, "threads@aa"),
@@ -285,14 +269,15 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         quick(13.0, "pool"),
     ]),
     tcp("tcp_19000", 19_000, 0).arms(&[full(6.9, "threads"), full(3.9, "tokio")]),
-    price("price_message_1", prices::MESSAGE_1).arms(&[
+    place("price_message_1", Setting::Price(prices::MESSAGE_1)).arms(&[
         always(0.16, "call std_mpsc flume flume_unbounded"),
         always(0.16, "tokio_mpsc flume_async flume_blocking_current tokio_mpsc_current"),
     ]),
-    price("price_message_1_working", prices::MESSAGE_1_WORKING)
+    place("price_message_1_working", Setting::Price(prices::MESSAGE_1_WORKING))
         .arms(&[always(0.16, "sender_alone flume_unbounded flume_blocking_current")]),
-    price("price_message_256", prices::MESSAGE_256).arms(&[always(0.16, "call std_mpsc tokio_mpsc")]),
-    price("price_message_4096", prices::MESSAGE_4096).arms(&[always(0.16, "call std_mpsc tokio_mpsc")]),
-    price("price_runtime_start", prices::RUNTIME_START).arms(&[always(0.16, "thread current_thread multi_thread")]),
-    price("price_boxed_poll", prices::BOXED_POLL).arms(&[always(0.16, "call boxed_future future")]),
+    place("price_message_256", Setting::Price(prices::MESSAGE_256)).arms(&[always(0.16, "call std_mpsc tokio_mpsc")]),
+    place("price_message_4096", Setting::Price(prices::MESSAGE_4096)).arms(&[always(0.16, "call std_mpsc tokio_mpsc")]),
+    place("price_runtime_start", Setting::Price(prices::RUNTIME_START))
+        .arms(&[always(0.16, "thread current_thread multi_thread")]),
+    place("price_boxed_poll", Setting::Price(prices::BOXED_POLL)).arms(&[always(0.16, "call boxed_future future")]),
 ];

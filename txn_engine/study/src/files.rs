@@ -36,7 +36,9 @@ pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observatio
     let answer = engine.pass(files, &set)?;
     case.stretch(&span);
     let mut metrics = span.end().metrics();
-    put_growth(&mut metrics, memory_before);
+    // By how much the peak has grown.
+    let growth = metrics.get("peak_rss_kib").zip(memory_before);
+    metrics.put("peak_rss_growth_kib", growth.map(|(peak, before)| (peak - kib(before)).max(0.0)));
     metrics.put("rows_count", set.total_rows() as f64);
     let digest = answer.check(&set, &expected)?;
     if let Answer::Accounts(outcome) = answer {
@@ -150,12 +152,6 @@ impl Answer {
         ensure!(accounts == *expected, "wrong answer: {accounts:?}, expected {expected:?}");
         Ok(accounts.digest)
     }
-}
-
-/// By how much the peak has grown since it was `before`.
-fn put_growth(metrics: &mut Metrics, before: Option<u64>) {
-    let growth = metrics.get("peak_rss_kib").zip(before);
-    metrics.put("peak_rss_growth_kib", growth.map(|(peak, before)| (peak - kib(before)).max(0.0)));
 }
 
 fn put_outcome(metrics: &mut Metrics, outcome: &Outcome) {

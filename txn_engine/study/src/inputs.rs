@@ -12,7 +12,7 @@ use study_kit::data;
 use txn_engine::ErrorKind;
 use txn_engine::accounts::digest;
 use txn_engine::generate::{self, Shape};
-use txn_engine::oracle::Oracle;
+use txn_engine_oracle::Oracle;
 
 use crate::cases::Files;
 use crate::mirror;

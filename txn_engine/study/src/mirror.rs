@@ -21,8 +21,6 @@ use tokio_util::io::SyncIoBridge;
 use txn_engine::ErrorKind;
 
 mod books;
-#[cfg(test)]
-mod tests;
 mod write;
 
 use books::{Account, Applied, Dashed, Kept, Payment, Sharded, Tables};
@@ -46,7 +44,7 @@ pub enum Mirror {
 }
 
 /// Rows per message of [`Mirror::AsyncBatched`].
-const BATCH: usize = 4_096;
+pub const BATCH: usize = 4_096;
 
 /// Who hands the engine its files.
 #[derive(Debug, Clone, Copy)]

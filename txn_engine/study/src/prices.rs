@@ -288,24 +288,11 @@ pub fn toil(steps: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{SCENARIOS, Setting};
-
-    #[test]
-    fn every_arm_of_a_price_is_there() {
-        let table = |setting: &Setting| if let Setting::Price(table) = setting { Some(*table) } else { None };
-        assert_eq!(price::missing_arms(SCENARIOS, table), Vec::<String>::new());
-    }
 
     #[test]
     fn a_message_that_is_lost_is_an_error() {
         let all_but_one = |count: u64| Ok((1..count).map(|number| take(Batch::<256>::new(number))).sum());
         let error = passes::<Batch<256>>(all_but_one).unwrap_err().to_string();
         assert!(error.starts_with("wrong answer: "), "{error}");
-    }
-
-    #[test]
-    fn a_row_in_a_message_is_counted_once() {
-        let sum = (1..=3).map(|number| take(Batch::<256>::new(number))).sum::<u64>();
-        assert_eq!(sum, 256 * 6);
     }
 }

@@ -84,10 +84,10 @@ pub fn observe(case: &TestCase<'_, Setting>, tcp: &Tcp) -> Result<Observation> {
         first_tx: FIRST_TX,
         patience: PATIENCE,
     };
-    let mut aside = Aside::open(&load.address)?;
+    let mut aside = connect_aside(&load.address)?;
     // At the beginning, with all connections there, and with all answers there.
-    let mut seen = vec![aside.look()];
-    let answers = load.run(|| seen.push(aside.look()))?;
+    let mut seen = vec![look(&mut aside)];
+    let answers = load.run(|| seen.push(look(&mut aside)))?;
     drop(aside);
     let seen = seen.into_iter().collect::<Result<Vec<_>>>()?;
     let [before, connected, answered] = &seen[..] else { bail!("the load has left out a stage") };
@@ -123,29 +123,22 @@ fn check(dump: &Path, load: &Load, answers: &Answers, state: Option<&Path>) -> R
     Ok(if took_all { accounts::digest(&got) } else { String::new() })
 }
 
-/// A connection beside the load to a server that is asked how it fares.
-struct Aside(BufReader<TcpStream>);
+/// A connection beside the load, to ask the server how it fares.
+fn connect_aside(address: &str) -> Result<BufReader<TcpStream>> {
+    let address = address.parse().context("the server listens nowhere")?;
+    let stream = TcpStream::connect_timeout(&address, ASIDE_PATIENCE).context("cannot connect to the server")?;
+    stream.set_read_timeout(Some(ASIDE_PATIENCE))?;
+    Ok(BufReader::new(stream))
+}
 
-impl Aside {
-    fn open(address: &str) -> Result<Self> {
-        let address = address.parse().context("the server listens nowhere")?;
-        let stream = TcpStream::connect_timeout(&address, ASIDE_PATIENCE).context("cannot connect to the server")?;
-        stream.set_read_timeout(Some(ASIDE_PATIENCE))?;
-        Ok(Aside(BufReader::new(stream)))
-    }
-
-    fn look(&mut self) -> Result<Seen> {
-        self.0.get_mut().write_all(b"stats\n").context("cannot ask the server")?;
-        let mut line = String::new();
-        self.0.read_line(&mut line).context("the server does not answer")?;
-        let server = serde_json::from_str(&line).context("the server does not say how it fares")?;
-        let stacks = procfs::Meminfo::current().ok().and_then(|memory| memory.kernel_stack);
-        Ok(Seen {
-            server,
-            client_cpu_s: processor_s(),
-            kernel_stack_kib: stacks.map_or(0.0, |bytes| kib(bytes / 1024)),
-        })
-    }
+fn look(aside: &mut BufReader<TcpStream>) -> Result<Seen> {
+    aside.get_mut().write_all(b"stats\n").context("cannot ask the server")?;
+    let mut line = String::new();
+    aside.read_line(&mut line).context("the server does not answer")?;
+    let server = serde_json::from_str(&line).context("the server does not say how it fares")?;
+    let stacks = procfs::Meminfo::current().ok().and_then(|memory| memory.kernel_stack);
+    let kernel_stack_kib = stacks.map_or(0.0, |bytes| kib(bytes / 1024));
+    Ok(Seen { server, client_cpu_s: processor_s(), kernel_stack_kib })
 }
 
 /// What the server, this process and the machine were like at one moment.

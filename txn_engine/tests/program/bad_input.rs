@@ -8,7 +8,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use txn_engine::Setup;
-use txn_engine::oracle::process;
+use txn_engine_oracle::process;
 
 use crate::rows::HEADER;
 use crate::{Folder, REPEATED, one_line, run, txn_engine};

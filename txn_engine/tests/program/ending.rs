@@ -11,10 +11,10 @@ use nix::sys::signal::Signal;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use txn_engine::amount::Amount;
-use txn_engine::oracle::Oracle;
 use txn_engine::serve::{self, Mode, Options};
 use txn_engine::session::Session;
 use txn_engine::usage;
+use txn_engine_oracle::Oracle;
 
 use crate::client::Client;
 use crate::hostile::deaf;

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use socket2::{Domain, Socket, Type};
-use txn_engine::load::{Arrivals, Load, Times};
+use txn_engine::load::{Arrivals, Load, Script, Times};
+use txn_engine::row::{Kind, Row};
 
 use crate::rows::accounts_after;
 use crate::{Folder, MODES, Running, Server, assert_one_line, run, txn_engine, txn_engine_after, wait_for};
@@ -15,6 +16,18 @@ use crate::{Folder, MODES, Running, Server, assert_one_line, run, txn_engine, tx
 /// Of a server's files 64 are no connections: these leave three, and more are refused.
 const THREE: &str = "ulimit -n 67";
 const NO_FILES: &str = "no more files can be opened (ulimit -n)";
+
+const LOAD: Load = Load {
+    address: String::new(),
+    clients: 20,
+    rate: 1000.0,
+    duration: Duration::from_millis(300),
+    warm_up: Duration::from_millis(50),
+    arrivals: Arrivals::Constant,
+    seed: 11,
+    first_tx: 500,
+    patience: Duration::MAX,
+};
 
 fn load(server: &Server, typed: &str) -> Running {
     Running::start(txn_engine(&format!("load --addr {} {typed}", server.address)))
@@ -197,17 +210,7 @@ fn the_same_seed_sends_the_same_rows() {
 #[test]
 fn the_server_ends_up_with_the_rows_that_the_load_says_it_took() {
     for server in Server::in_every_mode("") {
-        let load = Load {
-            address: server.address.to_string(),
-            clients: 20,
-            rate: 1000.0,
-            duration: Duration::from_millis(300),
-            warm_up: Duration::from_millis(50),
-            arrivals: Arrivals::Constant,
-            seed: 11,
-            first_tx: 500,
-            patience: Duration::MAX,
-        };
+        let load = Load { address: server.address.to_string(), ..LOAD };
         let outcome = load.run(|| {}).expect("the server is there");
         assert_eq!((outcome.rows, outcome.accepted, outcome.failed), (300, 300, 0));
         assert_eq!([&outcome.response, &outcome.service, &outcome.lateness].map(Times::len), [300; 3]);
@@ -287,4 +290,29 @@ fn threads_that_cannot_be_had_are_one_line_that_says_why() {
     }
     let few = txn_engine_after("ulimit -v 500000", "clients --as threads --clients 1000");
     assert_one_line(few, &["cannot start 1000 threads: each reserves ", "488 (ulimit -v)"]);
+}
+
+#[test]
+fn arrivals_have_the_rate_and_the_spread_of_their_kind() {
+    for (arrivals, spread) in [(Arrivals::Poisson, 1.0), (Arrivals::Constant, 0.0)] {
+        let load = Load { duration: Duration::from_secs(20), arrivals, ..LOAD };
+        let start = Instant::now();
+        let times: Vec<f64> = load.schedule(start).map(|(due, _)| (due - start).as_secs_f64()).collect();
+        let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+        assert!((mean - 1e-3).abs() < 5e-5, "{mean}");
+        // The standard deviation of an exponential distribution is its mean.
+        assert!((variance.sqrt() / mean - spread).abs() < 0.05, "{variance}");
+    }
+}
+
+#[test]
+fn a_client_makes_use_of_every_kind_but_chargebacks() {
+    let mut script = Script::new(7, 0, 30, 1);
+    let rows: Vec<Row> = (0..10_000).map(|_| script.next_row()).collect();
+    let count = |kind| rows.iter().filter(|row| row.kind == kind).count();
+    for (kind, most) in [(Kind::Withdrawal, 3000), (Kind::Dispute, 400), (Kind::Resolve, 400)] {
+        assert!((100..most).contains(&count(kind)), "{kind:?}: {}", count(kind));
+    }
 }

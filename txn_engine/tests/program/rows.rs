@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rand::{Rng, RngExt};
 use txn_engine::ErrorKind;
-use txn_engine::oracle::{self, Oracle};
+use txn_engine_oracle::{self as oracle, Oracle};
 
 pub const HEADER: &str = "type,client,tx,amount\n";
 

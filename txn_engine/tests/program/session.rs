@@ -7,7 +7,7 @@ use predicates::prelude::*;
 use predicates::str::{contains, is_empty};
 
 use txn_engine::Setup;
-use txn_engine::oracle::process;
+use txn_engine_oracle::process;
 
 use crate::rows::{HEADER, clients};
 use crate::{ACCOUNTS, Folder, PAYMENTS, assert_one_line, one_line, txn_engine_after};

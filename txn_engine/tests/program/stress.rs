@@ -1,7 +1,7 @@
 //! Test data and the published stress test.
 
 use txn_engine::ErrorKind;
-use txn_engine::oracle::process;
+use txn_engine_oracle::process;
 
 use crate::rows::HEADER;
 use crate::{Folder, stdout_of};
