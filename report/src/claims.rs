@@ -110,6 +110,8 @@ pub struct Part {
     /// The published figure in the unit of its authors: one number, or the ends of a range.
     pub figure: Option<Band>,
     pub unit: Unit,
+    /// Fewer processors than this cannot show what is claimed.
+    pub least_cpus: Option<f64>,
     /// The A/A control that gives the floor, as this part asks for it.
     pub aa: Option<ControlCase>,
     pub causes: Vec<Cause>,

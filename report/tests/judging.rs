@@ -382,6 +382,12 @@ fn what_was_not_or_cannot_be_measured_says_why() {
         (RATIO.replace("fair = {}", "fair = { pending = 'why' }"), NotTested, "why"),
         (RATIO.replace("work_s", "cycles_count"), NotTested, unread),
         (slope, NotTested, unread),
+        (
+            RATIO.replace("fair = {}", "fair = { least_cpus = 4.0 }"),
+            NotTested,
+            "it takes 4 processors, and this machine has 2",
+        ),
+        (RATIO.replace("fair = {}", "fair = { least_cpus = 2.0 }"), Holds, ""),
     ] {
         let claim = growing(ratio_of(1.2), "a", (1e-6, 0.01, 1.0)).claim(&claims);
         assert_eq!((claim.verdict, claim.reason.as_str()), (verdict, reason), "{claims}");

@@ -126,7 +126,8 @@ fn rendering_twice_gives_the_same_bytes() {
         assert_eq!(read(once.path(), file), read(again.path(), file), "{file}");
     }
     let text = read(once.path(), "REPORT.md");
-    assert!(text.contains(&format!("results/toy/{FIRST}-quick")), "the report names its samples");
+    let evidence = read(&once.path().join("docs/evidence"), "toy.md");
+    assert!(evidence.contains(&format!("{FIRST}-quick")), "the evidence names its samples");
     assert!(!text.contains(&temp.path().display().to_string()), "and no path of this machine");
     fs::write(once.path().join("charts/toy-gone.svg"), "<svg/>").expect("it can be written");
     render(temp.path(), once.path(), &[]).success();

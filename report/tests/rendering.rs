@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use report::charts;
 use report::charts::canvas::{WIDTH, width_of};
 use report::claims::{Form, Unit};
+use report::folder::machine::Machine;
 use report::judge::figures::{coverage, estimate, figure, floor, short};
 use report::judge::judged::{Estimate, JudgedStudy, Range, Row, Scale, Verdict};
 use report::judge::rounds::Source;
@@ -262,7 +263,6 @@ fn pipes_tags_and_line_breaks_in_texts_break_neither_tables_nor_pictures() {
     }
     nasty.clone_into(&mut view.page.title);
     nasty.clone_into(&mut view.page.table[0].column[0].header);
-    view.machine.values.insert("host | <b>".to_owned(), Some(serde_json::json!(nasty)));
     let views = [view];
     let report = report_md(&views);
     for report in [&report, &report_md(&[fixture::view(), empty()])] {
@@ -298,7 +298,7 @@ fn rounds_that_were_cut_off_are_counted() {
         (2, "2 rounds were cut off and stand with their complete blocks."),
     ] {
         let mut view = fixture::view();
-        let machine = view.machine.clone();
+        let machine = Machine::default();
         let source = Source { folder: "made_up/x".into(), host: 0, part: "decides", blocks: (5, 9), machine };
         view.origin.rounds = vec![source; count];
         assert!(report_md(&[view]).contains(said), "{said}");
@@ -404,7 +404,7 @@ fn a_slope_of_a_direction_is_the_factor_between_its_ends() {
 fn a_ratio_is_said_in_the_unit_of_its_authors_and_its_range_over_hosts_beside_what_they_printed() {
     use report::claims::Unit::{Inverse, Percent, Plain, Times};
     use report::claims::rules::Band;
-    use report::judge::figures::{is_outside, published, range};
+    use report::judge::figures::{is_outside, published, published_on_scale, range};
     for (unit, points, figure, expected, printed, outside) in [
         (Plain, [1.05, 1.42], 6.0, "+5 to +42 %", "+6 %", false),
         (Plain, [0.91, 1.06], 6.0, "−9 to +6 %", "+6 %", false),
@@ -422,7 +422,9 @@ fn a_ratio_is_said_in_the_unit_of_its_authors_and_its_range_over_hosts_beside_wh
         let rows: Vec<&Row> = rows.iter().collect();
         assert_eq!(range(&rows).as_deref(), Some(expected));
         assert_eq!(published(rows[0]).as_deref(), Some(printed));
-        assert_eq!(is_outside(&rows), outside, "{expected} beside {printed}");
+        assert_eq!(is_outside(&rows, &[]), outside, "{expected} beside {printed}");
+        let theirs = [published_on_scale(rows[0]).expect("there is a figure").lo];
+        assert!(!is_outside(&rows, &theirs), "their own code showed {printed}");
     }
 }
 

@@ -32,8 +32,21 @@ const SAMPLES: [&str; 4] = ["metric", "scenarios", "blocks", "better"];
 const ARMS: [&str; 3] = ["ratio", "arm", "arms"];
 const BOUNDS: [&str; 4] = ["at_least", "at_most", "band", "direction"];
 /// What else a form inherits of its claim.
-const INHERITED: [&str; 12] =
-    ["aa", "cause", "explains", "factor", "figure", "kind", "margin", "minus", "per", "share", "unit", "x"];
+const INHERITED: [&str; 13] = [
+    "aa",
+    "cause",
+    "explains",
+    "factor",
+    "figure",
+    "kind",
+    "least_cpus",
+    "margin",
+    "minus",
+    "per",
+    "share",
+    "unit",
+    "x",
+];
 /// What a table keeps to itself.
 const KEPT: [&str; 9] = ["id", "text", "short", "part", "further", "absent", "pending", "ours", "but"];
 
@@ -320,7 +333,8 @@ fn part(keys: &Keys, form: Form) -> Result<Part, String> {
     let unit = if quantity.is_ratio() { keys.get("unit")? } else { None }.unwrap_or_default();
     let mirrors = keys.get("mirrors")?.map(|theirs| mirrors(theirs, keys, &quantity)).transpose()?;
     let margin = keys.margin(&quantity)?;
-    let part = Part { text, kind, margin, quantity, figure, unit, aa: None, causes, mirrors };
+    let least_cpus = keys.get("least_cpus")?;
+    let part = Part { text, kind, margin, quantity, figure, unit, least_cpus, aa: None, causes, mirrors };
     Ok(Part { aa: copies(keys, &part)?, ..part })
 }
 

@@ -114,7 +114,6 @@ fn study(asked: &Asked, prices: &Prices, names: &[String]) -> StudyView {
         observed,
         page: page.clone(),
         data: rounds[0].data.clone(),
-        machine: newest.machine.clone(),
         calibration: calibration.and_then(calibrate).unwrap_or_default(),
         origin: Origin { here, names: names.to_vec(), rounds: Vec::new() },
     };

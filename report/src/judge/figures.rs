@@ -177,9 +177,9 @@ pub fn published_on_scale(row: &Row) -> Option<Band> {
     Some(Band { lo: a.min(b), hi: a.max(b) })
 }
 
-/// Whether the published figure lies outside of the estimates of the hosts.
-pub fn is_outside(rows: &[&Row]) -> bool {
-    let points = || rows.iter().filter_map(|row| Some(shown(row)?.point));
+/// Whether the published figure lies outside of the estimates of the hosts, and of `theirs`, those of the authors' own code.
+pub fn is_outside(rows: &[&Row], theirs: &[f64]) -> bool {
+    let points = || rows.iter().filter_map(|row| Some(shown(row)?.point)).chain(theirs.iter().copied());
     let Some(Band { lo, hi }) = rows.first().and_then(|row| published_on_scale(row)) else { return false };
     points().count() > 0 && (points().all(|point| point < lo) || points().all(|point| point > hi))
 }

@@ -23,6 +23,8 @@ pub struct Round {
     pub profile: String,
     /// How many layouts of the program the blocks use in turn.
     pub layouts: NonZeroU64,
+    /// The processors of its machine, if that could be read.
+    pub cpus: Option<f64>,
     pub claims: Claims,
     pub data: Dataset,
     /// What became of its controls, once somebody asks.
@@ -66,8 +68,9 @@ impl Round {
     /// The round in a folder.
     pub fn new(host: usize, folder: &Folder, claims: Claims) -> Self {
         let (profile, layouts) = (folder.meta.profile.clone(), folder.meta.layouts);
+        let cpus = folder.machine.number("cpu_count");
         let (folder, data) = (folder.below(), folder.dataset());
-        Round { host, folder, profile, layouts, claims, data, controls: OnceCell::new() }
+        Round { host, folder, profile, layouts, cpus, claims, data, controls: OnceCell::new() }
     }
 
     pub(super) fn controls(&self) -> &[JudgedControl] {

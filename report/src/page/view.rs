@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use crate::claims::Form;
 use crate::claims::rules::{Over, over, together};
 use crate::folder::dataset::Dataset;
-use crate::folder::machine::Machine;
-use crate::judge::judged::{Calibrated, Judged, JudgedClaim, JudgedStudy, Row, Verdict};
+use crate::judge::judged::{Calibrated, Judged, JudgedClaim, JudgedStudy, Mirror, Row, Verdict};
 use crate::judge::maps::JudgedMap;
 use crate::judge::prediction::{Observed, agrees};
 use crate::judge::prices::{JudgedPrice, Tariff};
@@ -25,7 +24,6 @@ pub struct StudyView {
     pub page: Page,
     /// The samples of the newest round, behind tables.
     pub data: Dataset,
-    pub machine: Machine,
     pub calibration: Vec<Calibrated>,
     pub origin: Origin,
 }
@@ -100,6 +98,12 @@ impl StudyView {
             rows.retain(|(host, row)| !row.beside || !deciding.contains(host));
         }
         settings
+    }
+
+    /// The authors' own code, as it is, beside our mirrors of it in a claim as published.
+    pub fn mirrors(&self, id: &str) -> impl Iterator<Item = &Mirror> {
+        let mirrors = self.judged.found(id, Form::Published).into_iter().flat_map(|found| &found.mirrors);
+        mirrors.filter(|mirror| mirror.but.is_empty())
     }
 
     /// The same without their hosts.

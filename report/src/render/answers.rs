@@ -40,7 +40,7 @@ pub fn block(studies: &[StudyView]) -> String {
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "machine", "machines");
     format!(
-        "{}\n{}\nPercentages: async over sync unless a cell says otherwise. A verdict judges the direction of a claim, or its bound if it states one. *Their code* is the authors' program, the rest a rewrite. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md): *depends* where they or settings disagree, *unclear* where intervals or controls allow no verdict.\n",
+        "{}\n{}\nPercentages: async over sync unless a cell says otherwise. A verdict judges a claim's direction, or its bound. *Their code* is the authors' program, the rest a rewrite. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md): *depends* where they or settings disagree, *unclear* where noise allows no verdict.\n",
         around(&not_async, prose(&fmt::listed(&named)), &format!(".{others}\n")),
         table.render()
     )
@@ -93,8 +93,7 @@ fn figure(view: &StudyView, (id, form): (&str, Form), of: Option<&String>, what:
             Some(range + &around(", ", if is_said { over.verdict.into() } else { "" }, ""))
         }
         What::Theirs => {
-            let mirrors = view.judged.found(id, form)?.mirrors.iter().filter(|mirror| mirror.but.is_empty());
-            let alike = mirrors.filter(|mirror| of.is_none_or(|of| mirror.scenario == *of));
+            let alike = view.mirrors(id).filter(|mirror| of.is_none_or(|of| mirror.scenario == *of));
             let points: Vec<f64> = alike.map(|mirror| mirror.theirs.point).collect();
             figures::range_of(&rows[0].1.scale, &points)
         }

@@ -1,49 +1,15 @@
-//! The machines: what hosts there are, and everything that is known of the machine of each study's newest round.
+//! The machines: what hosts there are.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde_json::Value;
+use std::collections::BTreeMap;
 
 use super::GENERATED;
-use super::markdown::{Table, around, cell, code, some};
-use crate::fmt;
+use super::markdown::{around, cell};
 use crate::folder::host;
 use crate::folder::machine::Machine;
 use crate::page::view::StudyView;
 
 pub fn page(studies: &[StudyView]) -> String {
-    let names: BTreeSet<&String> = studies.iter().flat_map(|view| view.machine.values.keys()).collect();
-    let (mut same, mut differing) = (Table::new(" | Value"), Table::new(" | Study | Value"));
-    for name in names {
-        let shown = |view: &StudyView| printed(&view.machine, name);
-        let unit = fmt::unit_of(name);
-        let stem = if matches!(unit, "kib" | "bytes" | "percent") { name.trim_end_matches(unit) } else { name };
-        let mut label = cell(&stem.trim_end_matches('_').replace('_', " "));
-        if studies.iter().all(|view| shown(view) == shown(&studies[0])) {
-            same.row([label, shown(&studies[0])]);
-            continue;
-        }
-        // A study without a build has no value of it.
-        for view in studies.iter().filter(|view| view.machine.values.contains_key(name)) {
-            differing.row([std::mem::take(&mut label), code(&view.judged.study), shown(view)]);
-        }
-    }
-    let differing = differing.below("What differs from study to study:\n\n");
-    let known = format!("## What is known of the newest rounds\n\n{}{differing}", same.below(""));
-    format!("{GENERATED}\n# Machines\n\n{}{known}", hosts(studies))
-}
-
-/// A value as a cell; what could not be read gives its reason.
-fn printed(machine: &Machine, name: &str) -> String {
-    match machine.value(name) {
-        None => format!("*not read: {}*", cell(machine.reasons.get(name).map_or("no reason recorded", String::as_str))),
-        Some(Value::String(text)) => some(cell(text)),
-        Some(number) => match (number.as_f64(), fmt::unit_of(name)) {
-            (None, _) => cell(&number.to_string()),
-            (Some(x), unit @ ("kib" | "bytes" | "percent" | "s" | "ms" | "us" | "ns")) => fmt::value(x, unit),
-            (Some(x), _) => fmt::plain(x),
-        },
-    }
+    format!("{GENERATED}\n# Machines\n\n{}", hosts(studies).trim_end().to_owned() + "\n")
 }
 
 /// The machines that samples come from; nothing if it is not known.

@@ -5,15 +5,13 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 
 use strum::VariantArray as _;
 
-use super::markdown::{
-    EVIDENCE, Table, around, bullets, cell, code, heading, known, link, original, prose, some, text,
-};
+use super::markdown::{EVIDENCE, Table, around, bullets, cell, heading, known, link, original, prose, some, text};
 use super::{GENERATED, answers, maps, prices, rule};
 use crate::charts;
 use crate::claims::Form;
 use crate::fmt::{self, anchor};
 use crate::judge::figures;
-use crate::judge::judged::JudgedClaim;
+use crate::judge::judged::{JudgedClaim, Verdict};
 use crate::page::view::StudyView;
 
 const THREATS: [&str; 4] = [
@@ -25,16 +23,9 @@ const THREATS: [&str; 4] = [
 
 pub fn page(studies: &[StudyView]) -> String {
     let first = [GENERATED.to_owned(), head(studies), prices::section(studies), rule::section(studies)];
-    let mut newest = Table::new("Newest raw samples | Hash of the plan");
-    for StudyView { judged, .. } in studies {
-        // As many digits as tell two plans apart; `report verdicts` has all.
-        let hash = judged.plan_hash.get(..12).unwrap_or(&judged.plan_hash);
-        newest.row([&format!("results/{}", judged.folder), hash].map(code));
-    }
     let last = format!(
-        "## Threats to all of them\n\n{}## Rebuild this file\n\n`make report` makes the same bytes from the raw samples, without measuring.\n\n{}",
-        bullets(THREATS),
-        newest.render()
+        "## Threats to all of them\n\n{}## Rebuild this file\n\n`make report` makes the same bytes from the raw samples, without measuring.\n",
+        bullets(THREATS)
     );
     let sections = first.into_iter().chain(studies.iter().map(study)).chain([last]);
     sections.filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
@@ -49,8 +40,7 @@ fn head(studies: &[StudyView]) -> String {
          *As published* is the authors' set-up with its flaws, *fair* is equal work on equal resources. A figure is the range over hosts. \
          Beneath it stands the [verdict](docs/METHODOLOGY.md#verdicts) and the number of hosts that decide it; those that leave it *unclear* are counted apart. \
          *Here* is the newest host's figure with its confidence interval, the fair one if there is one. \
-         *Outside*: the published figure lies outside of our range as published. \
-         Read on: [how we measure](docs/METHODOLOGY.md), [controls](docs/evidence/TRUST.md), [machines](docs/evidence/MACHINES.md).\n"
+         *Outside*: the published figure lies outside of our range as published and of their own code's.\n"
     )
 }
 
@@ -84,7 +74,8 @@ fn claims(view: &StudyView) -> String {
     let mut table = Table::new("Claim | Published | As published | Fair | Here | Why");
     for claim in &view.judged.claims {
         if Form::VARIANTS.iter().all(|form| view.settings(&claim.id, *form).is_empty()) {
-            open.push(link(study, &claim.id, EVIDENCE));
+            let what = claim.text.split(" (").next().unwrap_or_default();
+            open.push(format!("{} ({})", cell(what), link(study, &claim.id, EVIDENCE)));
             continue;
         }
         let said = format!("{} <sub>{}</sub>", cell(&claim.text), link(study, &claim.id, EVIDENCE));
@@ -109,8 +100,11 @@ fn published(view: &StudyView, claim: &JudgedClaim) -> String {
     let mut rows = view.deciding_rows(&claim.id, Form::Published).concat();
     let first = rows.first().copied();
     rows.retain(|row| first.is_some_and(|first| figures::are_alike(&row.scale, &first.scale)));
+    let alike = view.mirrors(&claim.id).filter(|mirror| first.is_some_and(|first| first.part == mirror.part));
+    let theirs: Vec<f64> = alike.map(|mirror| mirror.theirs.point).collect();
+    let was_tested = view.over(&claim.id, Form::Published).verdict != Verdict::NotTested;
     match rows.first().and_then(|row| figures::published(row)) {
-        Some(figure) if figures::is_outside(&rows) => format!("{}, *outside*", text(&figure)),
+        Some(figure) if was_tested && figures::is_outside(&rows, &theirs) => format!("{}, *outside*", text(&figure)),
         Some(figure) => text(&figure),
         None => original(claim).split(" (").next().unwrap_or_default().to_owned(),
     }
