@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
 
 use arrow_array::RecordBatch;
 use bytes::Bytes;
 use futures::stream::{self, Stream, StreamExt};
-use tokio::sync::Notify;
+use futures::task::AtomicWaker;
 
 use crate::uncopied::Message;
 
@@ -23,8 +24,8 @@ pub struct Budget {
 struct Share {
     budget: Arc<Budget>,
     held: AtomicUsize,
-    /// Only its own bytes wake the stream: if there are none it need not wait.
-    let_go: Notify,
+    /// Of the stream, when it waits. Only its own bytes wake it: if there are none it need not wait.
+    waker: AtomicWaker,
 }
 
 /// So many bytes, which count until this is dropped.
@@ -53,25 +54,31 @@ impl Budget {
     }
 
     /// The messages of a stream, each made when there is room for it.
-    pub fn within<E, S>(self: &Arc<Self>, messages: S) -> impl Stream<Item = Result<Message, E>> + use<E, S>
+    pub fn within<E, S>(self: &Arc<Self>, mut messages: S) -> impl Stream<Item = Result<Message, E>> + use<E, S>
     where
         S: Stream<Item = Result<Message, E>> + Unpin,
     {
-        let share = Share { budget: Arc::clone(self), held: AtomicUsize::new(0), let_go: Notify::new() };
-        stream::unfold((messages, Arc::new(share)), async |(mut messages, share)| {
-            share.room().await;
-            let message = messages.next().await?.map(|message| share.count(message));
-            Some((message, (messages, share)))
+        let (held, waker) = (AtomicUsize::new(0), AtomicWaker::new());
+        let share = Arc::new(Share { budget: Arc::clone(self), held, waker });
+        stream::poll_fn(move |context| {
+            ready!(share.poll_room(context));
+            messages.poll_next_unpin(context).map_ok(|message| share.count(message))
         })
     }
 }
 
 impl Share {
-    async fn room(&self) {
-        let is_full = || self.budget.held.load(Ordering::SeqCst) + Budget::LEAST_MESSAGE_BYTES > self.budget.bytes;
-        while self.held.load(Ordering::SeqCst) > 0 && is_full() {
-            self.let_go.notified().await;
+    fn poll_room(&self, context: &Context<'_>) -> Poll<()> {
+        let room = || {
+            let all = self.budget.held.load(Ordering::SeqCst);
+            self.held.load(Ordering::SeqCst) == 0 || all + Budget::LEAST_MESSAGE_BYTES <= self.budget.bytes
+        };
+        if room() {
+            return Poll::Ready(());
         }
+        self.waker.register(context.waker());
+        // They may have gone meanwhile.
+        if room() { Poll::Ready(()) } else { Poll::Pending }
     }
 
     fn count(self: &Arc<Self>, mut message: Message) -> Message {
@@ -87,7 +94,7 @@ impl Drop for Held {
     fn drop(&mut self) {
         self.share.budget.held.fetch_sub(self.bytes, Ordering::SeqCst);
         self.share.held.fetch_sub(self.bytes, Ordering::SeqCst);
-        self.share.let_go.notify_one();
+        self.share.waker.wake();
     }
 }
 

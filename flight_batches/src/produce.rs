@@ -109,7 +109,7 @@ pub fn produce(mode: Mode, pool: Option<&Pool>, order: Order) -> io::Result<BoxS
         return Ok(sleep_in_poll(order).boxed());
     }
     let (places, demand) = mpsc::unbounded_channel();
-    let (done, batches) = mpsc::unbounded_channel();
+    let (done, mut batches) = mpsc::unbounded_channel();
     for _ in 0..order.prefetch.min(order.batches).min(MOST_AHEAD) {
         // Nobody has gone yet.
         let _ = places.send(Instant::now());
@@ -124,10 +124,16 @@ pub fn produce(mode: Mode, pool: Option<&Pool>, order: Order) -> io::Result<BoxS
         Mode::SpawnBlocking => drop(tokio::task::spawn_blocking(|| threads::work(task))),
         Mode::Async | Mode::SleepInPoll => drop(tokio::spawn(work(task))),
     }
-    let demanding = stream::unfold((places, batches), async |(places, mut batches)| {
-        // The producer may have made its last batch.
-        let _ = places.send(Instant::now());
-        Some((batches.recv().await?, (places, batches)))
+    // Whether the batch that is being waited for was asked for.
+    let mut asked = false;
+    let demanding = stream::poll_fn(move |context| {
+        if !std::mem::replace(&mut asked, true) {
+            // The producer may have made its last batch.
+            let _ = places.send(Instant::now());
+        }
+        let batch = batches.poll_recv(context);
+        asked = batch.is_pending();
+        batch
     });
     Ok(demanding.boxed())
 }
