@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use crc32fast::Hasher;
 
@@ -54,6 +55,7 @@ struct State<W> {
     sink: Option<W>,
     /// What was started and is not complete in the core, in order.
     places: VecDeque<Place>,
+    /// The number of the first place.
     first: usize,
     /// Bytes of memory that pieces hold in all places.
     waiting: usize,
@@ -206,6 +208,7 @@ impl<W: Write> EntryWriter<W> {
         let mut state = moved.wait_while(self.shared.lock(), has_to_wait).unwrap_or_else(PoisonError::into_inner);
         state.core.check()?;
         let first = state.first;
+        let _waker = WakeOnPanic(moved);
         let result = state.put(self.number, piece, complete);
         state.core.poisoned |= result.is_err();
         if result.is_err() || state.first != first {
@@ -218,6 +221,17 @@ impl<W: Write> EntryWriter<W> {
             }
         }
         result
+    }
+}
+
+/// Wakes those who wait if a sink panics: the archive is lost.
+struct WakeOnPanic<'a>(&'a Condvar);
+
+impl Drop for WakeOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.notify_all();
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -180,6 +181,13 @@ fn who_waits_learns_that_the_archive_is_lost() {
     });
     assert!(matches!(broken, Err(Error::Poisoned)));
     let panicked = while_one_waits(Panics, |first| assert!(thread::spawn(|| first.finish()).join().is_err()));
+    assert!(matches!(panicked, Err(Error::Poisoned)));
+    // Nobody drops this entry, whose first data goes straight to the sink.
+    let panicked = while_one_waits(Panics, |mut first| {
+        let write = AssertUnwindSafe(|| first.write_all(&noise(1_000_000, 8)));
+        assert!(catch_unwind(write).is_err());
+        std::mem::forget(first);
+    });
     assert!(matches!(panicked, Err(Error::Poisoned)));
 }
 
