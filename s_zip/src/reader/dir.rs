@@ -59,6 +59,11 @@ impl Dir {
         Ok(rustix::fs::unlinkat(self.fd(), name, AtFlags::empty())?)
     }
 
+    /// Removes a folder that is empty.
+    pub fn remove_folder(&self, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(self.fd(), name, AtFlags::REMOVEDIR)?)
+    }
+
     /// Renames a file unless the name is taken.
     pub fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]

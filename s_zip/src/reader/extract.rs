@@ -1,7 +1,7 @@
 //! Extraction to a folder.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File, Permissions};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufReader, Read, Seek, Write};
@@ -39,14 +39,15 @@ impl<R: Read + Seek> StreamingZipReader<R> {
         let entries = Arc::clone(&self.entries);
         let target = Target::open(into, &entries)?;
         let mut unpacker = Unpacker { target: &target, pump: pass.pump(None), last: None };
-        target.fill(|complete| pass.run(&entries, |index, summary| complete(unpacker.unpack(self, index), summary)))
+        target.fill(|complete| {
+            pass.run(&entries, |index, summary| complete(index, unpacker.unpack(self, index), summary))
+        })
     }
 }
 
 impl StreamingZipReader<BufReader<File>> {
-    /// Like [`extract_with`](Self::extract_with) on up to `jobs` threads, at most 16, with the same result, errors included; but after a failure
-    /// folders of later entries may stand there, empty. Each thread has buffers and a decoder of its own. Up to 128 files wait under their
-    /// temporary names until all before them are complete.
+    /// Like [`extract_with`](Self::extract_with) on up to `jobs` threads, at most 16, with the same result, errors included. Each has
+    /// buffers and a decoder of its own. Up to 128 files wait under their temporary names until all before them are complete.
     pub fn extract_parallel(
         &mut self,
         into: &Path,
@@ -60,7 +61,8 @@ impl StreamingZipReader<BufReader<File>> {
 }
 
 /// Takes what became of an entry, in the order of the archive.
-pub(super) type Complete<'a> = dyn FnMut(Result<Unpacked, ReadError>, &mut Summary) -> Result<(), ReadError> + 'a;
+pub(super) type Complete<'a> =
+    dyn FnMut(usize, Result<Unpacked, ReadError>, &mut Summary) -> Result<(), ReadError> + 'a;
 
 /// An entry that is read to its end: what there is to complete of a file, and whether its time and mode could be set.
 pub(super) struct Unpacked(Option<(Partial, [io::Result<()>; 2])>);
@@ -81,22 +83,26 @@ impl Unpacker<'_> {
     ) -> Result<Unpacked, ReadError> {
         let mut reader = archive.read(index)?;
         let entry = &self.target.entries[index];
-        let (path, is_folder) = (entry.path(), entry.is_directory());
-        let folder = if is_folder { path } else { path.rsplit_once('/').map_or("", |(folder, _)| folder) };
+        let folder = folder_of(entry);
         let dir = match &self.last {
             Some((last, dir)) if *last == folder => Arc::clone(dir),
-            _ => Arc::clone(&self.last.insert((folder, self.target.folder(folder)?)).1),
+            _ => Arc::clone(&self.last.insert((folder, self.target.folder(folder, index)?)).1),
         };
-        if is_folder {
+        if entry.is_directory() {
             return self.pump.pour(&mut reader, |_| Ok(())).map(|()| Unpacked(None));
         }
-        let path = self.target.path.join(path);
+        let path = self.target.path.join(entry.path());
         let (partial, mut file) = Partial::create(dir, path, entry)?;
         let write = |data: &[u8]| file.write_all(data).map_err(|source| failed(&partial.path, source));
         self.pump.pour(&mut reader, write)?;
         let set = set(&file, entry);
         Ok(Unpacked(Some((partial, set))))
     }
+}
+
+/// The path of the folder that an entry is, or stands in.
+fn folder_of(entry: &Entry) -> &str {
+    if entry.is_directory() { entry.path() } else { entry.path().rsplit_once('/').map_or("", |(folder, _)| folder) }
 }
 
 /// The folder that is extracted to.
@@ -107,8 +113,9 @@ pub(super) struct Target<'a> {
     state: RandomState,
     /// The modes of folders, by the hash of their path.
     recorded: HashMap<u64, Option<u32>>,
-    /// Folders that this extraction made, by the hash of their path: only they get the mode and time of their entries.
-    created: Mutex<HashSet<u64>>,
+    /// Folders that this extraction made, by the hash of their path, with the first entry that needs them: only they
+    /// get the mode and time of their entries.
+    created: Mutex<HashMap<u64, usize>>,
 }
 
 impl<'a> Target<'a> {
@@ -126,26 +133,33 @@ impl<'a> Target<'a> {
 
     /// Has `run` go through the entries, and completes them and their folders.
     fn fill(&self, run: impl FnOnce(&mut Complete<'_>) -> Result<Summary, ReadError>) -> Result<Summary, ReadError> {
-        let mut summary = run(&mut |unpacked, summary| {
+        let mut at = 0;
+        let result = run(&mut |index, unpacked, summary| {
+            at = index;
             let Unpacked(Some((partial, set))) = unpacked? else { return Ok(()) };
             partial.complete().map(|()| note(set, summary))
-        })?;
-        self.finish_folders(&mut summary)?;
-        Ok(summary)
+        });
+        match result {
+            Ok(mut summary) => self.finish_folders(&mut summary).map(|()| summary),
+            Err(error) => {
+                self.unmake_folders(at);
+                Err(error)
+            }
+        }
     }
 
-    fn created(&self) -> MutexGuard<'_, HashSet<u64>> {
+    fn created(&self) -> MutexGuard<'_, HashMap<u64, usize>> {
         self.created.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A folder below the root, with all above it; each is entered by its handle, so that none is a link.
-    fn folder(&self, path: &str) -> Result<Arc<Dir>, ReadError> {
+    /// A folder below the root, with all above it, for an entry; each is entered by its handle, so that none is a link.
+    fn folder(&self, path: &str, index: usize) -> Result<Arc<Dir>, ReadError> {
         let mut here = Arc::clone(&self.root);
         let mut start = 0;
         for (end, hash) in levels(&self.state, path) {
             let name = &path[start..end];
             let entered = match here.enter(name) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => self.make(&here, name, hash),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => self.make(&here, name, hash, index),
                 result => result,
             };
             here = Arc::new(entered.map_err(|source| {
@@ -155,18 +169,19 @@ impl<'a> Target<'a> {
                     _ => failed(&path, source),
                 }
             })?);
+            self.created().entry(hash).and_modify(|first| *first = index.min(*first));
             start = end + 1;
         }
         Ok(here)
     }
 
     /// Makes and enters a folder, unless another thread was faster.
-    fn make(&self, above: &Dir, name: &str, hash: u64) -> io::Result<Dir> {
+    fn make(&self, above: &Dir, name: &str, hash: u64, index: usize) -> io::Result<Dir> {
         let mut created = self.created();
         match above.enter(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 above.make(name, self.recorded.get(&hash).copied().flatten().unwrap_or(0o777))?;
-                created.insert(hash);
+                created.insert(hash, index);
                 above.enter(name)
             }
             result => result,
@@ -177,16 +192,44 @@ impl<'a> Target<'a> {
     fn finish_folders(&self, summary: &mut Summary) -> Result<(), ReadError> {
         let mut created = std::mem::take(&mut *self.created());
         // The first entry of a folder counts.
-        let mut made = |path| levels(&self.state, path).last().is_some_and(|(_, hash)| created.remove(&hash));
-        let folders = self.entries.iter();
-        let mut folders: Vec<_> = folders.filter(|entry| entry.is_directory() && made(entry.path())).collect();
-        folders.sort_by_key(|entry| Reverse(entry.name.len()));
-        for entry in folders {
-            if let Some(folder) = Arc::into_inner(self.folder(entry.path())?).and_then(Dir::into_file) {
+        let mut made = |path| levels(&self.state, path).last().is_some_and(|(_, hash)| created.remove(&hash).is_some());
+        let folders = self.entries.iter().enumerate();
+        let mut folders: Vec<_> = folders.filter(|(_, entry)| entry.is_directory() && made(entry.path())).collect();
+        folders.sort_by_key(|(_, entry)| Reverse(entry.name.len()));
+        for (index, entry) in folders {
+            if let Some(folder) = Arc::into_inner(self.folder(entry.path(), index)?).and_then(Dir::into_file) {
                 note(set(&folder, entry), summary);
             }
         }
         Ok(())
+    }
+
+    /// Removes the folders that were made only for entries behind the last one that counts.
+    fn unmake_folders(&self, last: usize) {
+        /// Handles that are open at once: the lowest go first, however many levels there are.
+        const LEVELS: usize = 64;
+        let created = self.created();
+        let end = created.values().max().map_or(0, |index| index + 1);
+        for entry in self.entries.iter().take(end).skip(last + 1) {
+            let path = folder_of(entry);
+            loop {
+                let (mut here, mut start, mut lowest) = (Arc::clone(&self.root), 0, VecDeque::new());
+                for (end, hash) in levels(&self.state, path) {
+                    let name = &path[start..end];
+                    let Ok(dir) = here.enter(name) else { break };
+                    let above = std::mem::replace(&mut here, Arc::new(dir));
+                    if created.get(&hash).is_some_and(|first| *first > last) {
+                        lowest.push_back((above, name));
+                    }
+                    lowest.drain(..lowest.len().saturating_sub(LEVELS));
+                    start = end + 1;
+                }
+                // What others put there stays, and what a later entry needs, too, until its turn.
+                if lowest.iter().rev().filter(|(above, name)| above.remove_folder(name).is_ok()).count() == 0 {
+                    break;
+                }
+            }
+        }
     }
 }
 

@@ -24,6 +24,12 @@ const UNIT_ENTRIES: usize = 8;
 const UNIT_BYTES: u64 = 1 << 20;
 const STACK_BYTES: usize = 512 * 1024;
 
+/// Entries that one thread reads, one after another.
+struct Unit {
+    indices: Vec<usize>,
+    report: Sender<Vec<Result<Unpacked, ReadError>>>,
+}
+
 /// Has several workers unpack all entries that are not bad, and gives what becomes of them to `complete`, in order.
 pub(super) fn run(
     archive: &StreamingZipReader<BufReader<File>>,
@@ -33,12 +39,11 @@ pub(super) fn run(
     complete: &mut Complete<'_>,
 ) -> Result<Summary, ReadError> {
     let (entries, bad, failed) = (archive.entries(), Rc::clone(&pass.bad), AtomicBool::new(false));
-    // Entries that one thread reads, one after another, and where to say what became of them.
-    let (hand_out, units) = channel::<(Vec<usize>, Sender<Vec<Result<Unpacked, ReadError>>>)>();
+    let (hand_out, units) = channel::<Unit>();
     let units = Mutex::new(units);
     let work = |mut archive: StreamingZipReader<BufReader<At<'_>>>, mut unpacker: Unpacker<'_>| {
         let next = || units.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        while let Ok((indices, report)) = next() {
+        while let Ok(Unit { indices, report }) = next() {
             let indices = indices.into_iter().take_while(|_| !failed.load(Ordering::Relaxed));
             // Nobody wants them after a failure.
             let _ = report.send(indices.map(|index| unpacker.unpack(&mut archive, index)).collect());
@@ -58,7 +63,7 @@ pub(super) fn run(
                 let (report, results) = channel();
                 queue.push_back(results);
                 // The other end is there as long as this function runs.
-                let _ = hand_out.send((indices, report));
+                let _ = hand_out.send(Unit { indices, report });
             }
         };
         let (mut add, mut queue, mut results) = (add, VecDeque::new(), Vec::new().into_iter());
@@ -76,19 +81,22 @@ pub(super) fn run(
         };
         // With as many threads as the system lets there be; the results are the same.
         let started = if threads > 1 { (0..threads).map_while(start).count() } else { 0 };
-        let mut alone = (started == 0).then(worker);
-        let result = pass.run(entries, |index, summary| {
-            loop {
-                let own = alone.as_mut().map(|(archive, unpacker)| unpacker.unpack(archive, index));
-                if let Some(result) = own.or_else(|| results.next()) {
-                    return complete(result, summary);
+        let result = if started == 0 {
+            let (mut archive, mut unpacker) = worker();
+            pass.run(entries, |index, summary| complete(index, unpacker.unpack(&mut archive, index), summary))
+        } else {
+            pass.run(entries, |index, summary| {
+                loop {
+                    if let Some(result) = results.next() {
+                        return complete(index, result, summary);
+                    }
+                    add(&mut queue);
+                    // A worker that panicked sends nothing; the panic ends this function.
+                    let received = queue.pop_front().and_then(|unit| unit.recv().ok());
+                    results = received.ok_or(ReadError::Stopped)?.into_iter();
                 }
-                add(&mut queue);
-                // A worker that panicked sends nothing; the panic ends this function.
-                let received = queue.pop_front().and_then(|unit| unit.recv().ok());
-                results = received.ok_or(ReadError::Stopped)?.into_iter();
-            }
-        });
+            })
+        };
         failed.store(true, Ordering::Relaxed);
         drop(hand_out);
         result
