@@ -390,6 +390,7 @@ fn what_was_not_or_cannot_be_measured_says_why() {
         (RATIO.replace("fair = {}", "fair = { least_cpus = 2.0 }"), Holds, ""),
     ] {
         let claim = growing(ratio_of(1.2), "a", (1e-6, 0.01, 1.0)).claim(&claims);
+        assert!(claim.rows.iter().all(|row| row.estimate.is_none() || row.verdict == verdict), "{:?}", claim.rows);
         assert_eq!((claim.verdict, claim.reason.as_str()), (verdict, reason), "{claims}");
     }
 }

@@ -102,7 +102,9 @@ static CLOSED: AtomicBool = AtomicBool::new(false);
 static AT_START: extern "C" fn() = {
     extern "C" fn look() {
         use std::os::fd::AsFd;
-        CLOSED.store(io::stdout().as_fd().try_clone_to_owned().is_err(), Ordering::Relaxed);
+        const EBADF: i32 = 9;
+        let copied = io::stdout().as_fd().try_clone_to_owned();
+        CLOSED.store(copied.is_err_and(|error| error.raw_os_error() == Some(EBADF)), Ordering::Relaxed);
     }
     look
 };

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::case::{Profile, Scenario};
 use crate::output::unknown;
 use crate::record::Observation;
 use crate::usage::Span;
@@ -26,18 +25,6 @@ pub fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Result<T> {
 
 pub fn observe_arm(table: Table, name: &str) -> Result<Observation> {
     find(table, name)?()
-}
-
-/// The arms that scenarios list and that are missing in the table of their price, as `ARM of SCENARIO`; `table` is `None` for a setting that
-/// is no price.
-pub fn missing_arms<S>(scenarios: &[Scenario<S>], table: impl Fn(&S) -> Option<Table>) -> Vec<String> {
-    let mut missing = Vec::new();
-    for scenario in scenarios {
-        let Some(table) = table(&scenario.setting) else { continue };
-        let arms = scenario.arms_in(Profile::Full).filter(|(arm, _)| find(table, arm).is_err());
-        missing.extend(arms.map(|(arm, _)| format!("{arm} of {}", scenario.name)));
-    }
-    missing
 }
 
 /// How many of `count` handoffs the caller of that number makes, if all of the callers make as many but for one.

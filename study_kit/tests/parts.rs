@@ -5,9 +5,9 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
-use study_kit::price::{Table, missing_arms, observe, observe_by, share};
+use study_kit::price::{observe, observe_by, share};
 use study_kit::server::Server;
-use study_kit::{Observation, Scenario, Span, always, probe};
+use study_kit::{Span, probe};
 
 #[test]
 fn a_span_counts_what_the_process_did() {
@@ -50,14 +50,6 @@ fn a_handoff_of_a_millisecond_is_no_shorter_and_all_are_counted() {
     let timed_s = metrics.get("work_s").unwrap();
     assert!(counted < made as f64, "the calls that calibrate are not timed");
     assert!((metrics.get("handoff_ns").unwrap() * counted / 1e9 - timed_s).abs() < 1e-9);
-}
-
-#[test]
-fn an_arm_that_is_listed_without_being_in_the_table_is_missed() {
-    const TABLE: Table = &[("call", || Ok(Observation::default()))];
-    let scenarios =
-        [true, false].map(|is_price| Scenario::new("price_call", is_price, const { &[always(0.25, "call thread")] }));
-    assert_eq!(missing_arms(&scenarios, |is_price| is_price.then_some(TABLE)), ["thread of price_call"]);
 }
 
 #[test]

@@ -73,7 +73,10 @@ pub fn bench(benching: &Benching) -> anyhow::Result<ExitCode> {
     let targets = runtime.block_on(Target::find(endpoints))?;
     // Lines are written as they come, so that an interruption loses none; the name is right when all are there.
     let (unfinished, file) = results::create_new(|number| {
-        out.with_added_extension(if number == 0 { "part".to_owned() } else { format!("part{number}") })
+        // Pushed, so that a name that ends in a slash is refused here and not after the measurement.
+        let mut name = out.clone().into_os_string();
+        name.push(if number == 0 { ".part".to_owned() } else { format!(".part{number}") });
+        name.into()
     });
     let file = file.with_context(|| cannot(&unfinished))?;
     let measured = runtime.block_on(benching.measure(&targets, file));

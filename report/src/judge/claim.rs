@@ -84,11 +84,15 @@ fn judge_part(round: &Round, part: &Part) -> Judged {
         _ => by_scenario(round, part),
     };
     let too_short = too_short(round, &part.quantity);
+    let too_few = part.least_cpus.zip(round.cpus).filter(|(least, cpus)| cpus < least);
     for row in &mut rows {
         row.part.clone_from(&part.text);
         row.figure = part.figure;
         if too_short.is_some() {
             row.verdict = Verdict::Unclear;
+        }
+        if too_few.is_some() {
+            row.verdict = Verdict::NotTested;
         }
         if let Scale::Ratio { unit, .. } = &mut row.scale {
             *unit = part.unit;

@@ -100,9 +100,9 @@ impl StudyView {
         settings
     }
 
-    /// The authors' own code, as it is, beside our mirrors of it in a claim as published.
-    pub fn mirrors(&self, id: &str) -> impl Iterator<Item = &Mirror> {
-        let mirrors = self.judged.found(id, Form::Published).into_iter().flat_map(|found| &found.mirrors);
+    /// The authors' own code, as it is, beside our mirrors of it in a form of a claim.
+    pub fn mirrors(&self, id: &str, form: Form) -> impl Iterator<Item = &Mirror> {
+        let mirrors = self.judged.found(id, form).into_iter().flat_map(|found| &found.mirrors);
         mirrors.filter(|mirror| mirror.but.is_empty())
     }
 

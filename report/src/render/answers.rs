@@ -93,7 +93,7 @@ fn figure(view: &StudyView, (id, form): (&str, Form), of: Option<&String>, what:
             Some(range + &around(", ", if is_said { over.verdict.into() } else { "" }, ""))
         }
         What::Theirs => {
-            let alike = view.mirrors(id).filter(|mirror| of.is_none_or(|of| mirror.scenario == *of));
+            let alike = view.mirrors(id, form).filter(|mirror| of.is_none_or(|of| mirror.scenario == *of));
             let points: Vec<f64> = alike.map(|mirror| mirror.theirs.point).collect();
             figures::range_of(&rows[0].1.scale, &points)
         }

@@ -100,7 +100,8 @@ fn published(view: &StudyView, claim: &JudgedClaim) -> String {
     let mut rows = view.deciding_rows(&claim.id, Form::Published).concat();
     let first = rows.first().copied();
     rows.retain(|row| first.is_some_and(|first| figures::are_alike(&row.scale, &first.scale)));
-    let alike = view.mirrors(&claim.id).filter(|mirror| first.is_some_and(|first| first.part == mirror.part));
+    let alike =
+        view.mirrors(&claim.id, Form::Published).filter(|mirror| first.is_some_and(|first| first.part == mirror.part));
     let theirs: Vec<f64> = alike.map(|mirror| mirror.theirs.point).collect();
     let was_tested = view.over(&claim.id, Form::Published).verdict != Verdict::NotTested;
     match rows.first().and_then(|row| figures::published(row)) {
