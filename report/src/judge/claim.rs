@@ -83,8 +83,7 @@ fn judge_part(round: &Round, part: &Part) -> Judged {
         Kind::Slope { x, aim } => slope::rows(round, part, x, *aim),
         _ => by_scenario(round, part),
     };
-    let too_short = too_short(round, &part.quantity);
-    let too_few = part.least_cpus.zip(round.cpus).filter(|(least, cpus)| cpus < least);
+    let (too_few, too_short) = (too_few(round, part), too_short(round, &part.quantity));
     for row in &mut rows {
         row.part.clone_from(&part.text);
         row.figure = part.figure;
@@ -99,24 +98,29 @@ fn judge_part(round: &Round, part: &Part) -> Judged {
         }
     }
     let decided = rules::together(rows.iter().filter(|row| !row.beside).map(|row| row.verdict));
-    let (verdict, reason) =
-        if let Some((least, cpus)) = part.least_cpus.zip(round.cpus).filter(|(least, cpus)| cpus < least) {
-            (Verdict::NotTested, format!("it takes {least} processors, and this machine has {cpus}"))
-        } else if let Some(reason) = disbelieved(round, part) {
-            (Verdict::Unclear, reason)
-        } else if let Some(metric) = missing(round, part).filter(|_| rows.iter().any(|row| row.estimate.is_none())) {
-            (Verdict::NotTested, format!("{metric} could not be read on this machine"))
-        } else if let Some(reason) = nothing_to_explain(round, part) {
-            (Verdict::Unclear, reason)
-        } else {
-            // A scenario may have too few A/A pairs for a floor.
-            let lacks_floor = |scenario: &String| no_floor(copies(round, part, scenario).len());
-            let mut scenarios = round.scenarios(&part.quantity).iter();
-            let open = || scenarios.find_map(lacks_floor).filter(|_| part.has_floor() && decided == Verdict::Unclear);
-            (decided, too_short.or_else(open).unwrap_or_default())
-        };
+    let (verdict, reason) = if let Some(reason) = too_few {
+        (Verdict::NotTested, reason)
+    } else if let Some(reason) = disbelieved(round, part) {
+        (Verdict::Unclear, reason)
+    } else if let Some(metric) = missing(round, part).filter(|_| rows.iter().any(|row| row.estimate.is_none())) {
+        (Verdict::NotTested, format!("{metric} could not be read on this machine"))
+    } else if let Some(reason) = nothing_to_explain(round, part) {
+        (Verdict::Unclear, reason)
+    } else {
+        // A scenario may have too few A/A pairs for a floor.
+        let lacks_floor = |scenario: &String| no_floor(copies(round, part, scenario).len());
+        let mut scenarios = round.scenarios(&part.quantity).iter();
+        let open = || scenarios.find_map(lacks_floor).filter(|_| part.has_floor() && decided == Verdict::Unclear);
+        (decided, too_short.or_else(open).unwrap_or_default())
+    };
     let causes = part.causes.iter().map(|cause| judge_cause(round, part, cause)).collect();
     Judged { rows, verdict, reason, causes, ..Judged::default() }
+}
+
+/// Why a claim cannot be tested on the machine of a round: it has too few processors.
+fn too_few(round: &Round, part: &Part) -> Option<String> {
+    let (least, cpus) = part.least_cpus.zip(round.cpus).filter(|(least, cpus)| cpus < least)?;
+    Some(format!("it takes {least} processors, and this machine has {cpus}"))
 }
 
 /// Why a claim about whole processes stays open: on a fast machine the start of a process is a part of what was timed.

@@ -8,12 +8,8 @@ use crate::folder::host;
 use crate::folder::machine::Machine;
 use crate::page::view::StudyView;
 
+/// The machines that samples come from; nothing of them if none is known.
 pub fn page(studies: &[StudyView]) -> String {
-    format!("{GENERATED}\n# Machines\n\n{}", hosts(studies).trim_end().to_owned() + "\n")
-}
-
-/// The machines that samples come from; nothing if it is not known.
-fn hosts(studies: &[StudyView]) -> String {
     let sources = studies.iter().flat_map(|view| &view.origin.rounds);
     // The first source of a host says what it is: but for the probes they are all the same.
     let hosts: BTreeMap<usize, &Machine> = sources.rev().map(|source| (source.host, &source.machine)).collect();
@@ -21,6 +17,6 @@ fn hosts(studies: &[StudyView]) -> String {
     let listed = hosts.iter().map(|(host, machine)| format!("- {}: {}\n", name(*host), cell(&host::in_words(machine))));
     let rule = "\nA host is processor, cores, kernel, hypervisor and four probes of half a second: arithmetic agrees within 10 %; memory, a switch of threads and a trip \
         to another thread, which depend on the machine's neighbors, within a factor of two. Only rounds of one host are compared; of each question the newest \
-        decides.\n\n";
-    around("", listed.collect::<String>(), rule)
+        decides.";
+    format!("{GENERATED}\n# Machines\n\n{}\n", around("", listed.collect::<String>(), rule))
 }

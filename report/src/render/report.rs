@@ -98,17 +98,16 @@ fn found(view: &StudyView, claim: &JudgedClaim, form: Form) -> String {
 /// The published figure in the unit of its authors, marked where it lies outside of the range over hosts; what is printed where there is none.
 fn published(view: &StudyView, claim: &JudgedClaim) -> String {
     let mut rows = view.deciding_rows(&claim.id, Form::Published).concat();
-    let first = rows.first().copied();
-    rows.retain(|row| first.is_some_and(|first| figures::are_alike(&row.scale, &first.scale)));
-    let alike =
-        view.mirrors(&claim.id, Form::Published).filter(|mirror| first.is_some_and(|first| first.part == mirror.part));
-    let theirs: Vec<f64> = alike.map(|mirror| mirror.theirs.point).collect();
+    let figured = rows.first().and_then(|first| Some((*first, figures::published(first)?)));
+    let Some((first, figure)) = figured else {
+        return original(claim).split(" (").next().unwrap_or_default().to_owned();
+    };
+    rows.retain(|row| figures::are_alike(&row.scale, &first.scale));
+    let of_part = view.mirrors(&claim.id, Form::Published).filter(|mirror| mirror.part == first.part);
+    let theirs: Vec<f64> = of_part.map(|mirror| mirror.theirs.point).collect();
     let was_tested = view.over(&claim.id, Form::Published).verdict != Verdict::NotTested;
-    match rows.first().and_then(|row| figures::published(row)) {
-        Some(figure) if was_tested && figures::is_outside(&rows, &theirs) => format!("{}, *outside*", text(&figure)),
-        Some(figure) => text(&figure),
-        None => original(claim).split(" (").next().unwrap_or_default().to_owned(),
-    }
+    let is_outside = was_tested && figures::is_outside(&rows, &theirs);
+    text(&figure) + if is_outside { ", *outside*" } else { "" }
 }
 
 /// The figure of the only setting that decides on the host of the newest round, with its interval.
