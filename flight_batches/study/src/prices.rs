@@ -22,10 +22,7 @@ pub const WAKE_SOCKET: Table = &[
     ("thread", || {
         let (near, far) = connection()?;
         let far = thread::spawn(move || echo(far));
-        let observed = wakes(|trips| exchange(&near, trips));
-        drop(near);
-        joined(far)??;
-        observed
+        wakes_from_outside(near, || Ok(joined(far)??))
     }),
     ("tokio", || wakes_of_tasks(&multi_thread()?)),
     ("tokio_current", || wakes_of_tasks(&Builder::new_current_thread().enable_all().build()?)),
@@ -33,10 +30,7 @@ pub const WAKE_SOCKET: Table = &[
         let runtime = multi_thread()?;
         let (near, far) = connection()?;
         let far = echoing(&runtime, far)?;
-        let observed = wakes(|trips| exchange(&near, trips));
-        drop(near);
-        runtime.block_on(far)??;
-        observed
+        wakes_from_outside(near, || Ok(runtime.block_on(far)??))
     }),
 ];
 
@@ -181,6 +175,14 @@ fn exchange(mut socket: &TcpStream, trips: u64) -> Result<()> {
         byte = received;
     }
     Ok(())
+}
+
+/// What an exchange takes with this thread at the `near` end; `end` waits for the other one, which goes with the connection.
+fn wakes_from_outside(near: TcpStream, end: impl FnOnce() -> Result<()>) -> Result<Observation> {
+    let observed = wakes(|trips| exchange(&near, trips));
+    drop(near);
+    end()?;
+    observed
 }
 
 /// A task of `runtime` that answers until the connection is closed.
