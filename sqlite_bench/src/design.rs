@@ -28,11 +28,14 @@ pub struct Arm {
     pub role: &'static str,
     pub text: &'static str,
     pub open: Open,
+    /// Whether a write that was not acknowledged may have left a part of itself: every statement commits alone.
+    pub commits_statements: bool,
 }
 
 impl Arm {
+    /// An arm whose every statement commits alone, as published.
     pub const fn new(role: &'static str, name: &'static str, text: &'static str, open: Open) -> Self {
-        Arm { name, title: name, role, text, open }
+        Arm { name, title: name, role, text, open, commits_statements: true }
     }
 }
 

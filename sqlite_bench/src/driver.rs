@@ -89,7 +89,7 @@ pub fn measure<S, C>(
         let span = start();
         let tally = drive(&runtime, &design, workload, seed, progress)?;
         let cost = stop(span);
-        let check = verify(&*design, &tally.acknowledged);
+        let check = verify(arm, &*design, &tally.acknowledged);
         let fault = runtime.block_on(check)?.or_else(|| tally.complaint());
         Ok(Measured { digest, tally, cost, fault })
     };

@@ -7,7 +7,7 @@ mod common;
 
 use proptest::prelude::*;
 use rusqlite::Connection;
-use sqlite_bench::design::{ARMS, find};
+use sqlite_bench::design::{ARMS, Arm, find};
 use sqlite_bench::driver::{self, Acknowledged, HISTORY_WRITES};
 use sqlite_bench::schema::SEED_BLOCKS;
 
@@ -27,7 +27,8 @@ proptest! {
 
 #[test]
 fn what_is_lost_torn_or_damaged_is_noticed_and_what_nobody_wrote() {
-    let arm = find(&ARMS.each_ref(), "wal_threads").unwrap();
+    let whole = find(&ARMS.each_ref(), "wal_threads").unwrap();
+    let tearing = Arm { commits_statements: true, ..*whole };
     let none: &[u64] = &[];
     let next: &[u64] = &[NEXT];
     let (nothing, first) = (String::new(), SEED_BLOCKS);
@@ -49,23 +50,54 @@ fn what_is_lost_torn_or_damaged_is_noticed_and_what_nobody_wrote() {
         PRAGMA writable_schema = ON;
         UPDATE sqlite_schema SET sql = replace(sql, 'amount INTEGER', 'amount INTEGER NOT NULL') WHERE name = 'transactions';"
         .to_owned();
-    // What somebody did to the database, which writes were acknowledged and which failed, and what the check says.
-    for (sql, blocks, failed, said) in [
-        (&nothing, none, none, ""),
-        (&nothing, next, none, "database 0 differs in the transactions of block 104: none found, 3 expected"),
-        (&delete(0), none, none, "database 0 differs in the transactions of block 0: none found, 5 expected"),
-        (&delete(first - 1), none, none, "database 0 differs in the transactions of block 99: none found, 5 expected"),
-        (&delete(first), none, none, "database 0 differs in the transactions of block 100: none found, 3 expected"),
-        (&delete(NEXT - 1), none, none, "database 0 differs in the transactions of block 103: none found, 3 expected"),
-        (&insert, none, none, "database 0 differs in the transactions of block 104: 3 found, none expected"),
-        (&insert, next, none, ""),
-        (&tear(first), none, none, "database 0 differs in the transactions of block 100: 2 found, 3 expected"),
-        (&tear(3), none, none, "database 0 differs in the transactions of block 3: 4 found, 5 expected"),
-        // A write that failed may be there, or a part of it.
-        (&nothing, none, next, ""),
-        (&insert, none, next, ""),
-        (&(insert.clone() + &tear(NEXT)), none, next, ""),
-        (&damage, none, none, "database 0 is damaged: NULL value in transactions.amount"),
+    // What somebody did to the database, which writes were acknowledged and which failed, how the arm writes, and what the check says.
+    for (sql, blocks, failed, arm, said) in [
+        (&nothing, none, none, whole, ""),
+        (&nothing, next, none, whole, "database 0 differs in the transactions of block 104: none found, 3 expected"),
+        (&delete(0), none, none, &tearing, "database 0 differs in the transactions of block 0: none found, 5 expected"),
+        (
+            &delete(first - 1),
+            none,
+            none,
+            &tearing,
+            "database 0 differs in the transactions of block 99: none found, 5 expected",
+        ),
+        (
+            &delete(first),
+            none,
+            none,
+            &tearing,
+            "database 0 differs in the transactions of block 100: none found, 3 expected",
+        ),
+        (
+            &delete(NEXT - 1),
+            none,
+            none,
+            &tearing,
+            "database 0 differs in the transactions of block 103: none found, 3 expected",
+        ),
+        (&insert, none, none, &tearing, "database 0 differs in the transactions of block 104: 3 found, none expected"),
+        (&insert, next, none, whole, ""),
+        (
+            &tear(first),
+            none,
+            none,
+            &tearing,
+            "database 0 differs in the transactions of block 100: 2 found, 3 expected",
+        ),
+        (&tear(3), none, none, &tearing, "database 0 differs in the transactions of block 3: 4 found, 5 expected"),
+        // A write that failed may be there, but whole, unless each of its statements commits.
+        (&nothing, none, next, whole, ""),
+        (&insert, none, next, whole, ""),
+        (
+            &(insert.clone() + &tear(NEXT)),
+            none,
+            next,
+            whole,
+            "database 0 differs in the transactions of block 104: 2 found, none expected",
+        ),
+        (&(insert.clone() + &tear(NEXT)), none, next, &tearing, ""),
+        (&damage, none, none, &tearing, "database 0 is damaged: NULL value in transactions.amount"),
     ] {
         let runtime = runtime();
         let _entered = runtime.enter();
@@ -73,7 +105,7 @@ fn what_is_lost_torn_or_damaged_is_noticed_and_what_nobody_wrote() {
         runtime.block_on(driver::replay(&*design, DATABASES, SEED)).unwrap();
         Connection::open(setup.file(0)).unwrap().execute_batch(sql).unwrap();
         let known = [Acknowledged { blocks: blocks.to_vec(), failed: failed.to_vec() }];
-        let verdict = runtime.block_on(driver::verify(&*design, &known)).unwrap().unwrap_or_default();
+        let verdict = runtime.block_on(driver::verify(arm, &*design, &known)).unwrap().unwrap_or_default();
         assert!(verdict.starts_with(said) && verdict.is_empty() == said.is_empty(), "{sql} {verdict}");
     }
 }

@@ -200,9 +200,9 @@ fn the_log_begins_anew_under_writes_that_never_pause_and_no_write_waits_for_it()
     }
     let stats = pool.stats();
     assert!(stats.checkpoints > 0 && stats.forced_checkpoints == 0, "{stats:?}");
-    // A page each at least, if it never did. On a busy machine a copy takes its time: for most of the writes, where others want all cores.
+    // A page each at least, if it never did. On a busy machine a copy takes its time.
     let log = std::fs::metadata(folder.path().join("pool.db-wal")).unwrap().len();
-    assert!(log < 4_096 * writes.unsigned_abs(), "the log's file has {log} bytes: {stats:?}");
+    assert!(log < 4_096 * writes.unsigned_abs() / 2, "the log's file has {log} bytes: {stats:?}");
 }
 
 #[test]

@@ -61,14 +61,22 @@ pub enum Drive {
 }
 
 impl Arm {
-    /// What is async says so in its name, but for controls.
     pub fn drive(self) -> Drive {
         match self {
             Arm::AsyncCurrentThread => Drive::CurrentThread,
             Arm::PollOnly => Drive::Loop,
             Arm::PollRuntime => Drive::Task,
-            Arm::Disguised => Drive::MultiThread,
-            arm if <&str>::from(arm).contains("async") => Drive::MultiThread,
+            Arm::OriginalAsync
+            | Arm::LaterAsync
+            | Arm::Async
+            | Arm::AsyncBuffered
+            | Arm::AsyncBufferedInPlace
+            | Arm::AsyncStatic
+            | Arm::Disguised
+            | Arm::BestAsync
+            | Arm::BestAsyncInPlace
+            | Arm::BestAsyncOffload
+            | Arm::AsyncZip => Drive::MultiThread,
             _ => Drive::Sync,
         }
     }

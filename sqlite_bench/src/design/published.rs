@@ -29,6 +29,7 @@ pub static ARMS: [Arm; 4] = [
     },
     Arm {
         title: "WAL pool",
+        commits_statements: false,
         ..Arm::new("best", "wal_threads", "This crate's pool: WAL, a writer thread, reader threads", |setup| {
             let options = Options::default().readers(NonZero::new(setup.readers).unwrap_or(NonZero::<usize>::MIN));
             databases(setup, |database| {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use tokio::task::JoinSet;
 
-use crate::design::Design;
+use crate::design::{Arm, Design};
 use crate::schema::{self, Block, Inspection, SEED_BLOCKS, SEED_TRANSACTIONS, WRITE_TRANSACTIONS};
 
 /// Blocks that are written before a run.
@@ -54,11 +54,11 @@ pub async fn warm_up(design: &Arc<dyn Design>, databases: usize, readers: usize)
     Ok(())
 }
 
-/// Checks that each database is sound and holds what was acknowledged, whole; what is wrong, if anything is.
-pub async fn verify(design: &dyn Design, acknowledged: &[Acknowledged]) -> Result<Option<String>> {
+/// Checks that each database of an arm is sound and holds what was acknowledged, whole; what is wrong, if anything is.
+pub async fn verify(arm: &Arm, design: &dyn Design, acknowledged: &[Acknowledged]) -> Result<Option<String>> {
     for (database, known) in acknowledged.iter().enumerate() {
         let found = design.inspect(database).await?;
-        if let Some(wrong) = difference(found, known) {
+        if let Some(wrong) = difference(arm, found, known) {
             return Ok(Some(format!("database {database} {wrong}")));
         }
     }
@@ -66,7 +66,7 @@ pub async fn verify(design: &dyn Design, acknowledged: &[Acknowledged]) -> Resul
 }
 
 /// What is missing in `found`, too much or damaged.
-fn difference(found: Inspection, known: &Acknowledged) -> Option<String> {
+fn difference(arm: &Arm, found: Inspection, known: &Acknowledged) -> Option<String> {
     if found.integrity != "ok" {
         return Some(format!("is damaged: {}", found.integrity));
     }
@@ -75,8 +75,10 @@ fn difference(found: Inspection, known: &Acknowledged) -> Option<String> {
     let written = history.chain(known.blocks.iter().copied()).map(|number| (number, WRITE_TRANSACTIONS));
     let expected: BTreeMap<u64, u64> = seeded.chain(written).collect();
     let mut found: BTreeMap<u64, u64> = found.blocks.into_iter().collect();
-    // Whether a write that failed is there, or a part of it, is not known; that it failed is said already.
-    found.retain(|number, _| known.failed.binary_search(number).is_err());
+    // Whether a write that failed is there is not known; but if it is, then whole.
+    found.retain(|number, count| {
+        known.failed.binary_search(number).is_err() || *count != WRITE_TRANSACTIONS && !arm.commits_statements
+    });
     let differs = |number: &&u64| found.get(number) != expected.get(number);
     let number = found.keys().chain(expected.keys()).find(differs)?;
     let count = |of: &BTreeMap<u64, u64>| of.get(number).map_or("none".to_owned(), u64::to_string);
