@@ -12,7 +12,7 @@ first_match() { awk -F '[:=] *' -v key="$1" '$1 ~ "^" key "[ \t]*$" { print $2; 
 
 cpuinfo=/proc/cpuinfo
 hardware() {
-  local lscpu threads memory vendor flags
+  local lscpu threads memory vendor flags idle idle_poll=''
   lscpu=$(lscpu 2>/dev/null || true)
   from_lscpu() { first_match "$1" <(printf '%s\n' "$lscpu"); }
   # Where lscpu fails for want of /sys, the kernel still tells what an x86 processor is.
@@ -25,6 +25,11 @@ hardware() {
   case $threads in 1) threads=on ;; 0) threads=off ;; esac
   fact smt "$threads" 'the kernel does not tell it'
   fact governor "$(kernel_value /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor)" 'the kernel offers no frequency scaling here'
+  # A core that polls is woken by a store; one that sleeps in a virtual machine, by the hypervisor.
+  idle=$(kernel_value /sys/devices/system/cpu/cpuidle/current_governor)
+  [ "$idle" != haltpoll ] || idle_poll=$(kernel_value /sys/module/haltpoll/parameters/guest_halt_poll_ns)
+  fact idle_governor "$idle" 'the kernel does not tell it'
+  fact idle_poll_ns "$idle_poll" 'the governor haltpoll is not in use'
   vendor=$(from_lscpu 'Hypervisor vendor')
   # Only an x86 processor, which has flags, says whether there is one.
   flags=$(first_match flags "$cpuinfo")

@@ -37,6 +37,8 @@ fn a_round_is_of_the_host_that_it_names_and_that_is_as_fast() {
         ("core_count", json!(1), false),
         ("kernel", json!("Linux 7"), false),
         ("hypervisor", json!("KVM"), false),
+        ("idle_poll_ns", json!(0), true),
+        ("idle_poll_ns", json!(200_000), false),
         ("probe_arithmetic_ns", json!(110), true),
         ("probe_arithmetic_ns", json!(91), true),
         ("probe_arithmetic_ns", json!(111), false),
@@ -60,6 +62,14 @@ fn a_round_is_of_the_host_that_it_names_and_that_is_as_fast() {
     let mut unprobed = machine(&[]);
     unprobed.values.insert("probe_hop_us".to_owned(), None);
     assert!(!host::is_same(&unprobed, &unprobed));
+}
+
+#[test]
+fn a_machine_whose_idle_cores_poll_says_so() {
+    let [usual, polling] = [machine(&[]), machine(&[("idle_poll_ns", json!(200_000))])];
+    assert!(host::in_words(&polling).ends_with("idle cores poll for 200 µs before they sleep"));
+    assert!(!host::in_words(&usual).contains("poll"));
+    assert_eq!(host::names([&polling, &usual, &polling].into_iter()), ["Toy polling", "Toy", "Toy polling (2)"]);
 }
 
 /// As usual, but a is faster than b.

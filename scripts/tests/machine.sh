@@ -33,7 +33,7 @@ test_what_a_container_hides_is_unknown_with_a_reason() {
   tool getconf 'exit 1'
   says_the_kernel
   describe hardware || return
-  for name in cpu_model cpu_family cpu_model_number cpu_stepping smt governor hypervisor; do unknown "$name" || return; done
+  for name in cpu_model cpu_family cpu_model_number cpu_stepping smt governor idle_governor idle_poll_ns hypervisor; do unknown "$name" || return; done
   describe system || return
   for name in libc max_map_count somaxconn_count transparent_huge_pages; do unknown "$name" || return; done
 }

@@ -13,13 +13,20 @@ pub const FACTS: [&str; 8] =
 pub const PROBES: [(&str, f64); 4] =
     [("probe_arithmetic_ns", 1.10), ("probe_memory_mb_per_s", 2.00), ("probe_switch_us", 2.00), ("probe_hop_us", 2.00)];
 
-/// Whether both machines are the same host: the same processor, cores, kernel and hypervisor, and known probes that are alike.
+/// For how long an idle core polls for work before it sleeps, in nanoseconds; `None` if it sleeps at once, or if that was not read.
+pub fn idle_poll_ns(machine: &Machine) -> Option<f64> {
+    machine.number("idle_poll_ns").filter(|poll| *poll > 0.0)
+}
+
+/// Whether both machines are the same host: the same processor, cores, kernel and hypervisor, idle cores that poll for as long, and known probes that are
+/// alike.
 pub fn is_same(one: &Machine, other: &Machine) -> bool {
     let alike = |(name, most): &(&str, f64)| match (best(one, name), best(other, name)) {
         (Some(a), Some(b)) => a > 0.0 && b > 0.0 && a.max(b) <= most * a.min(b),
         _ => false,
     };
-    FACTS.iter().all(|name| one.value(name) == other.value(name)) && PROBES.iter().all(alike)
+    let has_same_facts = FACTS.iter().all(|name| one.value(name) == other.value(name));
+    has_same_facts && idle_poll_ns(one) == idle_poll_ns(other) && PROBES.iter().all(alike)
 }
 
 /// The better reading of a probe, before or after: whoever else is on the machine only makes it slower.
@@ -29,8 +36,8 @@ fn best(machine: &Machine, probe: &str) -> Option<f64> {
     Some(after.filter(|after| *after > 0.0).map_or(before, |after| better(before, after)))
 }
 
-/// Short names for hosts, such as "EPYC 25/1": the family of the processor with the numbers of its family and model. Of several with one
-/// name the later ones have a number.
+/// Short names for hosts, such as "EPYC 25/1": the family of the processor with the numbers of its family and model, and "polling" if idle cores
+/// do. Of several with one name the later ones have a number.
 pub fn names<'a>(machines: impl Iterator<Item = &'a Machine>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for machine in machines {
@@ -40,7 +47,10 @@ pub fn names<'a>(machines: impl Iterator<Item = &'a Machine>) -> Vec<String> {
         let is_name = |word: &&str| !["Intel", "AMD", "CPU", "Processor"].contains(word);
         let word = model.split_whitespace().find(is_name).unwrap_or("host").to_owned();
         let numbers = number("cpu_family").zip(number("cpu_model_number"));
-        let name = numbers.map_or_else(|| word.clone(), |(family, model)| format!("{word} {family}/{model}"));
+        let mut name = numbers.map_or_else(|| word.clone(), |(family, model)| format!("{word} {family}/{model}"));
+        if idle_poll_ns(machine).is_some() {
+            name += " polling";
+        }
         let alike = names.iter().filter(|other| **other == name || other.starts_with(&format!("{name} ("))).count();
         names.push(if alike == 0 { name } else { format!("{name} ({})", alike + 1) });
     }
@@ -55,7 +65,9 @@ pub fn in_words(machine: &Machine) -> String {
         None => "unknown".to_owned(),
     };
     let [name, family, model, stepping, cores, _, kernel, hypervisor] = FACTS.map(fact);
+    let idle = idle_poll_ns(machine).map(|poll| format!(", idle cores poll for {} µs before they sleep", poll / 1e3));
     format!(
-        "{name} (family {family}, model {model}, stepping {stepping}), {cores} cores, {kernel}, hypervisor {hypervisor}"
+        "{name} (family {family}, model {model}, stepping {stepping}), {cores} cores, {kernel}, hypervisor {hypervisor}{}",
+        idle.unwrap_or_default()
     )
 }
