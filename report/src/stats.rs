@@ -6,6 +6,7 @@ pub mod floor;
 pub mod holm;
 pub mod layout;
 pub mod modes;
+pub mod monotone;
 pub mod share;
 pub mod signed_rank;
 pub mod slope;

@@ -9,7 +9,7 @@ use report::claims::{Claims, Of};
 use report::folder::plan_file::PlannedRun;
 use support::{
     CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, findings, plan, planned, printed, read, render, report,
-    temporary, usual, write,
+    temporary, times, usual, write,
 };
 
 mod support;
@@ -220,6 +220,30 @@ fn of_each_host_the_newest_round_that_measured_a_price_decides() {
     printed("prices", results.path()).success().stdout(prices);
     let short = contains("a message through a channel (cores idle)\n").and(contains("wake-up").not());
     printed("answers", results.path()).success().stdout(short);
+}
+
+#[test]
+fn a_host_whose_idle_cores_poll_stands_apart() {
+    let results = temporary();
+    whole().seal(results.path(), FIRST, |run| costs(run, 1.0));
+    let polling = Toy { idle_poll_ns: 200_000, ..whole() };
+    polling.seal(results.path(), SECOND, |run| if run.case.arm == "a" { times(run, 0.8) } else { costs(run, 0.25) });
+    let out = temporary();
+    write(out.path(), "README.md", "<!-- prices:begin -->\nold\n<!-- prices:end -->\n");
+    render(results.path(), out.path(), &[&out.path().join("README.md")]).success();
+    let readme = read(out.path(), "README.md");
+    assert!(readme.contains("| Price of | Sync | Async | If idle cores poll | Least work"), "{readme}");
+    let row = readme.lines().find(|line| line.contains("a message through a channel")).unwrap();
+    assert!(row.contains("| 4.01 ms | 2.01 ms | sync 1.00 ms, async 502 µs | sync 80 ms, async 40 ms |"), "{row}");
+    let machines = read(&out.path().join("docs/evidence"), "MACHINES.md");
+    assert!(machines.contains("- Toy polling: Toy 1000 "), "{machines}");
+    assert!(machines.contains("idle cores poll for 200 µs"), "{machines}");
+    let otherwise: Vec<&str> = machines.lines().filter(|line| line.contains("(toy.md#")).collect();
+    assert!(
+        otherwise.iter().all(|line| line.contains("| +50 % (+50 to +51) | +20 % (+20 to +21) |"))
+            && !otherwise.is_empty(),
+        "{machines}"
+    );
 }
 
 #[test]

@@ -12,9 +12,6 @@ use crate::judge::{figures, prediction::effect};
 use crate::stats::{CONFIDENCE, Interval, median_estimate};
 use crate::{fmt, stats};
 
-/// An interval that spans more than this factor leaves open where a crossing is.
-const OPEN: f64 = 3.0;
-
 /// A map on all hosts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedMap {
@@ -104,27 +101,17 @@ fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
         Point { x: *x, ys, predicted, plain, by_rule }
     };
     let points: Vec<Point> = scenarios.iter().map(point).collect();
-    let crossed = |Crossing { lines: [arm, over], at, when, .. }: &Crossing| {
+    let on_map = |Crossing { lines: [arm, over], at, when, .. }: &Crossing| {
         let [own, others] = [arm, over].map(|line| round.scenarios(&line.quantity));
         let shared = scenarios.iter().filter(|(_, name)| own.contains(name) && others.contains(name));
-        let ratios = |scenario: &str| quotients(&gather(arm, scenario), &gather(over, scenario));
-        let ratios: Vec<(f64, BTreeMap<u64, f64>)> = shared.map(|(x, scenario)| (*x, ratios(scenario))).collect();
-        // A block that lacks a scenario says nothing of where.
-        let is_whole = |block: &&u64| ratios.iter().all(|(_, of)| of.contains_key(block));
-        let blocks: Vec<&u64> = ratios.iter().take(1).flat_map(|(_, of)| of.keys()).filter(is_whole).collect();
-        let pass_of = |of: &dyn Fn(&BTreeMap<u64, f64>) -> Option<f64>| {
-            let points: Option<Vec<(f64, f64)>> = ratios.iter().map(|(x, ratios)| Some((*x, of(ratios)?))).collect();
-            pass(&points?, *at, *when)
+        let ratio = |scenario: &str| {
+            let ratios = quotients(&gather(arm, scenario), &gather(over, scenario));
+            median_estimate(&ratios.into_values().collect::<Vec<_>>(), CONFIDENCE)
         };
-        let passes: Vec<f64> = blocks.iter().filter_map(|block| pass_of(&|ratios| Some(ratios[*block]))).collect();
-        let point = pass_of(&|ratios| stats::median(blocks.iter().map(|block| ratios[*block]).collect()));
+        let ratios: Option<Vec<(f64, Estimate)>> = shared.map(|(x, scenario)| Some((*x, ratio(scenario)?))).collect();
+        let ratios = ratios.unwrap_or_default();
+        let measured = crossed(&ratios, *at, *when);
         let ends = ratios.first().zip(ratios.last()).map_or((0.0, 0.0), |(first, last)| (first.0, last.0));
-        // The medians pass where noise of single blocks does not lead: one that misplaces a point moves its own crossing by the whole distance to
-        // the next. The blocks say how sure that is.
-        let measured = median_estimate(&passes, CONFIDENCE).zip(point).map(|(interval, point)| {
-            let (lo, hi) = (interval.lo.min(point), interval.hi.max(point));
-            Interval { point, lo, hi, ..interval }
-        });
         let ruled = |(arm, over): (usize, usize)| {
             let y = |point: &Point, line: usize| point.by_rule[line].or(point.plain[line]);
             let ratio = |point: &Point| Some((point.x, y(point, arm)? / y(point, over)?));
@@ -135,7 +122,7 @@ fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
         let predicted = map.line(&arm.arm).filter(is_of_y).zip(map.line(&over.arm)).and_then(ruled);
         Crossed { measured, predicted, ends }
     };
-    let crossings = map.crossings.iter().map(crossed).collect();
+    let crossings = map.crossings.iter().map(on_map).collect();
     let is_there = points.iter().any(|point| point.ys.iter().any(Option::is_some));
     is_there.then(|| OnHost { host: round.host, round: round.folder.clone(), points, crossings })
 }
@@ -145,27 +132,55 @@ fn quotients(above: &Yield, below: &Yield) -> BTreeMap<u64, f64> {
     above.with(below).map(|(block, a, b)| (block, a / b)).filter(|(_, ratio)| !ratio.is_nan()).collect()
 }
 
-/// Where the ratio of `points`, in rising order of x, passes `at`: between the neighbors that leave the fewest points on the wrong side, the last of such.
+/// Where the ratio of `points`, in rising order of x, passes `at`, with the interval that theirs leave: it lies behind each point whose interval is wholly
+/// before `at`, and before each whose interval is wholly behind.
+fn crossed(points: &[(f64, Estimate)], at: f64, when: When) -> Option<Estimate> {
+    let [before, behind]: [fn(f64, f64) -> f64; 2] = match when {
+        When::Falls => [f64::max, f64::min],
+        When::Rises => [f64::min, f64::max],
+    };
+    let all: Vec<(f64, f64)> = points.iter().map(|(x, ratio)| (*x, ratio.point)).collect();
+    let point = pass(&all, at, when)?;
+    let mut limit = behind(0.0, f64::INFINITY);
+    let nearest = points.iter().rev().map(|(x, ratio)| {
+        limit = before(limit, behind(ratio.lo.max(0.0), ratio.hi));
+        (*x, limit)
+    });
+    let mut nearest: Vec<(f64, f64)> = nearest.collect();
+    nearest.reverse();
+    let mut limit = before(0.0, f64::INFINITY);
+    let farthest = points.iter().map(|(x, ratio)| {
+        limit = behind(limit, before(ratio.lo.max(0.0), ratio.hi));
+        (*x, limit)
+    });
+    let farthest: Vec<(f64, f64)> = farthest.collect();
+    let (lo, hi) = (pass(&nearest, at, when)?.min(point), pass(&farthest, at, when)?.max(point));
+    let (n, level) =
+        points.iter().fold((usize::MAX, 0.0_f64), |(n, level), (_, ratio)| (n.min(ratio.n), level.max(ratio.level)));
+    Some(Interval { point, lo, hi, n, level })
+}
+
+/// Where the ratio of `points`, in rising order of x, passes `at`: on the monotone sequence that is nearest to them, as noise moves a point to and fro and
+/// the cost of a handoff only one way.
 ///
 /// A ratio that falls to what lies above 1 is that of work x and of something that adds to it: what is added shrinks with x, and is interpolated on
 /// a straight line between logarithms, or as one over x where the next point shows nothing added. Any other ratio itself is.
 pub fn pass(points: &[(f64, f64)], at: f64, when: When) -> Option<f64> {
-    let is_before = |ratio: f64| match when {
-        When::Falls => ratio > at,
-        When::Rises => ratio < at,
-    };
-    let misplaced = |cut: &usize| (0..).zip(points).filter(|(place, (_, y))| is_before(*y) != (place < cut)).count();
-    let cut = (0..=points.len()).rev().min_by_key(misplaced).filter(|_| !points.is_empty())?;
-    let (Some((x, y)), Some((next_x, next_y))) = (cut.checked_sub(1).and_then(|cut| points.get(cut)), points.get(cut))
-    else {
-        return Some(if cut == 0 { f64::NEG_INFINITY } else { f64::INFINITY });
-    };
+    let sign = if when == When::Falls { 1.0 } else { -1.0 };
+    let falling: Vec<f64> = points.iter().map(|(_, ratio)| sign * ratio).collect();
+    let ratios: Vec<f64> = stats::monotone::falling(&falling).into_iter().map(|ratio| sign * ratio).collect();
+    let cut = ratios.partition_point(|ratio| sign * ratio > sign * at);
+    if cut == points.len() {
+        return points.last().map(|_| f64::INFINITY);
+    }
+    let Some(before) = cut.checked_sub(1) else { return Some(f64::NEG_INFINITY) };
+    let ([x, next_x], [y, next_y]) = ([before, cut].map(|at| points[at].0), [before, cut].map(|at| ratios[at]));
     let is_added = when == When::Falls && at > 1.0;
-    if is_added && *next_y <= 1.0 {
-        return Some((x * (y - 1.0) / (at - 1.0)).min(*next_x));
+    if is_added && next_y <= 1.0 {
+        return Some((x * (y - 1.0) / (at - 1.0)).min(next_x));
     }
     let level = |ratio: f64| if is_added { (ratio - 1.0).ln() } else { ratio.ln() };
-    let share = (level(*y) - level(at)) / (level(*y) - level(*next_y));
+    let share = (level(y) - level(at)) / (level(y) - level(next_y));
     // Where an arm failed the ratio is infinite up to the next point.
     let share = if share.is_nan() { 1.0 } else { share };
     Some((x.ln() + share * (next_x.ln() - x.ln())).exp())
@@ -196,15 +211,10 @@ impl JudgedMap {
         self.range(self.map.crossings.iter().position(|crossing| crossing.id == id)?)
     }
 
-    /// "12 to 45 µs", "less than 10 µs", "20 ms to more than 100 ms"; of a host that leaves it open, its interval.
+    /// "12 to 45 µs", "less than 10 µs", "20 ms to more than 100 ms": the range over hosts.
     fn range(&self, place: usize) -> Option<String> {
-        let found = |on: &OnHost| {
-            let Crossed { measured, ends, .. } = on.crossings.get(place)?;
-            let Estimate { point, lo, hi, .. } = (*measured)?;
-            let is_open = figures::has_interval(measured.as_ref()?) && hi > lo * OPEN;
-            Some(if is_open { [lo, hi] } else { [point; 2] }.map(|x| (x, *ends)))
-        };
-        self.in_words(self.hosts.iter().filter_map(found).flatten().collect())
+        let crossed = self.hosts.iter().filter_map(|on| on.crossings.get(place));
+        self.in_words(crossed.filter_map(|crossed| Some((crossed.measured?.point, crossed.ends))).collect())
     }
 
     /// "45 µs (41 to 52 µs; by the rule 50 µs)".

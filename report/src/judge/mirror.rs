@@ -52,6 +52,9 @@ fn effects(round: &Round, quantity: &Quantity, scenario: &str) -> Yield {
 /// A form as published whose mirror does something else than the authors' code is unclear on `host`: by the newest comparison there that can tell, else
 /// by that of another host, of which one that agrees is enough.
 pub(super) fn believe(found: &mut Judged, host: usize) {
+    if found.verdict == Verdict::NotTested {
+        return;
+    }
     let can_tell = |mirror: &&Mirror| mirror.but.is_empty() && mirror.agrees.is_decided();
     let agrees = |mirror: &&Mirror| mirror.agrees == Verdict::Holds;
     let decides = |mirror: &Mirror| {

@@ -20,6 +20,8 @@ pub struct JudgedPrice {
 #[derive(Debug, Clone, PartialEq)]
 pub struct OnHost {
     pub host: usize,
+    /// Whether its idle cores poll for work before they sleep.
+    pub polls: bool,
     /// Path of the round, relative to the results root.
     pub round: String,
     pub rows: Vec<(Way, Row)>,
@@ -36,12 +38,24 @@ impl JudgedPrice {
         self.hosts.iter().find(|on| on.host == host)
     }
 
+    /// The hosts that a range is over. Waking a core that sleeps is most of many prices: hosts whose idle cores poll stand apart, where there are others.
+    pub fn ranged(&self) -> impl Iterator<Item = &OnHost> {
+        let polls = self.hosts.iter().all(|on| on.polls);
+        self.hosts.iter().filter(move |on| on.polls == polls)
+    }
+
     fn rows(&self, way: Way) -> Vec<&Row> {
-        self.hosts.iter().filter_map(|on| on.row(way)).collect()
+        self.ranged().filter_map(|on| on.row(way)).collect()
     }
 
     pub fn range(&self, way: Way) -> Option<String> {
         figures::range(&self.rows(way))
+    }
+
+    /// The range over the hosts whose idle cores poll, which stand apart.
+    pub fn polling_range(&self, way: Way) -> Option<String> {
+        let apart: Vec<&Row> = self.hosts.iter().filter(|on| on.polls).filter_map(|on| on.row(way)).collect();
+        figures::range(&apart).filter(|_| self.hosts.iter().any(|on| !on.polls))
     }
 
     /// From the least to the most over hosts, so many times, in two digits.
@@ -70,15 +84,15 @@ impl JudgedPrice {
 pub struct Tariff(Vec<(f64, f64)>);
 
 impl Tariff {
-    /// The price without work before it, and those after some; `None` where one is not known on `host`, or is no time.
+    /// The price without work before it, and those after some that `host` knows; `None` where it does not know the first, or that is no time.
     pub fn on(host: usize, prices: &Prices, PriceOf { study, id }: &PriceOf, way: Way) -> Option<Self> {
         let own = prices.get(study)?;
         let first = own.iter().find(|judged| judged.price.id == *id)?.seconds(host, way)?;
         let later = own.iter().filter_map(|judged| {
             let after = judged.price.after.as_ref().filter(|after| after.of == *id)?;
-            Some(judged.seconds(host, way).map(|price| (after.us * 1e-6, price)))
+            Some((after.us * 1e-6, judged.seconds(host, way)?))
         });
-        let mut points: Vec<(f64, f64)> = std::iter::once(Some((0.0, first))).chain(later).collect::<Option<_>>()?;
+        let mut points: Vec<(f64, f64)> = std::iter::once((0.0, first)).chain(later).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         Some(Tariff(points))
     }
@@ -116,5 +130,5 @@ fn in_round(price: &Price, round: &Round) -> Option<OnHost> {
         row.estimate.is_some().then_some((*way, row))
     };
     let rows: Vec<(Way, Row)> = own.sides.iter().filter_map(row).collect();
-    (!rows.is_empty()).then(|| OnHost { host: round.host, round: round.folder.clone(), rows })
+    (!rows.is_empty()).then(|| OnHost { host: round.host, polls: round.polls, round: round.folder.clone(), rows })
 }

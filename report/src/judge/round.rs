@@ -6,8 +6,8 @@ use std::num::NonZeroU64;
 
 use super::control;
 use crate::claims::{Claims, Of, Quantity, Unit};
-use crate::folder::Folder;
 use crate::folder::dataset::{Dataset, Sample};
+use crate::folder::{Folder, host};
 use crate::judge::judged::{Estimate, JudgedControl, Row, Scale, Side, Verdict};
 use crate::stats::signed_rank::{FEWEST, Interval};
 use crate::stats::{self, CONFIDENCE, duet, estimate, floor, median_estimate, modes};
@@ -25,6 +25,8 @@ pub struct Round {
     pub layouts: NonZeroU64,
     /// The processors of its machine, if that could be read.
     pub cpus: Option<f64>,
+    /// Whether its idle cores poll for work before they sleep.
+    pub polls: bool,
     pub claims: Claims,
     pub data: Dataset,
     /// What became of its controls, once somebody asks.
@@ -68,9 +70,9 @@ impl Round {
     /// The round in a folder.
     pub fn new(host: usize, folder: &Folder, claims: Claims) -> Self {
         let (profile, layouts) = (folder.meta.profile.clone(), folder.meta.layouts);
-        let cpus = folder.machine.number("cpu_count");
+        let (cpus, polls) = (folder.machine.number("cpu_count"), host::idle_poll_ns(&folder.machine).is_some());
         let (folder, data) = (folder.below(), folder.dataset());
-        Round { host, folder, profile, layouts, cpus, claims, data, controls: OnceCell::new() }
+        Round { host, folder, profile, layouts, cpus, polls, claims, data, controls: OnceCell::new() }
     }
 
     pub(super) fn controls(&self) -> &[JudgedControl] {

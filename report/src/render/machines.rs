@@ -1,11 +1,15 @@
-//! The machines: what hosts there are.
+//! The machines: what hosts there are, and what one answers otherwise if its idle cores poll.
 
 use std::collections::BTreeMap;
 
+use strum::VariantArray as _;
+
 use super::GENERATED;
-use super::markdown::{around, cell};
+use super::markdown::{Table, around, cell, code, link, text};
+use crate::claims::Form;
 use crate::folder::host;
 use crate::folder::machine::Machine;
+use crate::judge::figures;
 use crate::page::view::StudyView;
 
 /// The machines that samples come from; nothing of them if none is known.
@@ -15,8 +19,45 @@ pub fn page(studies: &[StudyView]) -> String {
     let hosts: BTreeMap<usize, &Machine> = sources.rev().map(|source| (source.host, &source.machine)).collect();
     let name = |host: usize| cell(studies[0].origin.name(host));
     let listed = hosts.iter().map(|(host, machine)| format!("- {}: {}\n", name(*host), cell(&host::in_words(machine))));
-    let rule = "\nA host is processor, cores, kernel, hypervisor and four probes of half a second: arithmetic agrees within 10 %; memory, a switch of threads and a trip \
+    let rule = "\nA host is processor, cores, kernel, hypervisor, how long idle cores poll, and four probes of half a second: arithmetic agrees within 10 %; memory, a switch of threads and a trip \
         to another thread, which depend on the machine's neighbors, within a factor of two. Only rounds of one host are compared; of each question the newest \
         decides.";
-    format!("{GENERATED}\n# Machines\n\n{}\n", around("", listed.collect::<String>(), rule))
+    let machines = around("", listed.collect::<String>(), rule);
+    format!("{GENERATED}\n# Machines\n\n{machines}\n{}", around("\n", sleeping_cores(studies, &hosts), ""))
+}
+
+/// What a machine whose idle cores poll answers otherwise than the same machine whose cores sleep, beyond the confidence intervals of both.
+fn sleeping_cores(studies: &[StudyView], hosts: &BTreeMap<usize, &Machine>) -> String {
+    let is_twin = |of: &Machine, other: &Machine| {
+        host::idle_poll_ns(other).is_none() && host::FACTS.iter().all(|fact| of.value(fact) == other.value(fact))
+    };
+    let polling = hosts.iter().filter(|(_, machine)| host::idle_poll_ns(machine).is_some());
+    let twins = polling.flat_map(|(polls, machine)| {
+        hosts.iter().filter(|(_, other)| is_twin(machine, other)).map(move |(sleeps, _)| (*sleeps, *polls))
+    });
+    let twins: Vec<(usize, usize)> = twins.collect();
+    let mut table = Table::new("Claim | Form | Scenario | >Idle cores sleep | >They poll");
+    let asked = studies.iter().flat_map(|view| {
+        let forms = view.judged.claims.iter().flat_map(|claim| Form::VARIANTS.iter().map(move |form| (claim, *form)));
+        forms.map(move |(claim, form)| (view, claim, form))
+    });
+    for (view, claim, form) in asked {
+        for rows in view.settings(&claim.id, form) {
+            for (sleeps, polls) in &twins {
+                let row = |host: &usize| rows.iter().find(|(own, _)| own == host).map(|(_, row)| *row);
+                let Some((sleeps, polls)) = row(sleeps).zip(row(polls)) else { continue };
+                let are_apart = sleeps.estimate.zip(polls.estimate).is_some_and(|(a, b)| a.lo > b.hi || b.lo > a.hi);
+                if !are_apart {
+                    continue;
+                }
+                let id = link(&view.judged.study, &claim.id, "") + &around(" ", cell(sleeps.part_in_words(60)), "");
+                let figures = [sleeps, polls].map(|row| text(&figures::estimate(row)));
+                table.row([&[id, form.in_words().to_owned(), code(&sleeps.scenario)][..], &figures].concat());
+            }
+        }
+    }
+    table.below(
+        "## Idle cores that sleep, or poll\n\nOn the same machine, what differs beyond both confidence intervals; \
+            [METHODOLOGY](../METHODOLOGY.md#small-virtual-machines) says how it was set.\n\n",
+    )
 }

@@ -112,7 +112,7 @@ impl Samples {
     pub fn round(&self, claims: &Claims, folder: &str, profile: &str) -> Round {
         let (folder, profile, layouts) = (folder.to_owned(), profile.to_owned(), NonZeroU64::MIN);
         let (claims, data, controls) = (claims.clone(), self.0.clone(), OnceCell::new());
-        Round { host: 0, folder, profile, layouts, cpus: Some(2.0), claims, data, controls }
+        Round { host: 0, folder, profile, layouts, cpus: Some(2.0), polls: false, claims, data, controls }
     }
 
     /// The samples with those of every A/A control that the test made none of: copies that hardly differ.

@@ -169,6 +169,8 @@ pub struct Toy {
     pub cpu_model: &'static str,
     /// What the host's probe of arithmetic says, in nanoseconds.
     pub probe_ns: f64,
+    /// For how long idle cores poll before they sleep.
+    pub idle_poll_ns: u64,
     pub steal_percent: f64,
     pub profile: &'static str,
     /// Further arguments of `report plan`.
@@ -184,6 +186,7 @@ impl Default for Toy {
             cases: cases(&CASES),
             cpu_model: "Toy 1000",
             probe_ns: 1.5,
+            idle_poll_ns: 0,
             steal_percent: 0.7,
             profile: "quick",
             part: &[],
@@ -248,6 +251,7 @@ impl Toy {
             "schema": 2,
             "values": {
                 "cpu_model": self.cpu_model, "cpu_count": 2, "core_count": 2, "governor": null, "steal_percent": self.steal_percent,
+                "idle_poll_ns": self.idle_poll_ns,
                 "probe_arithmetic_ns": self.probe_ns, "probe_memory_mb_per_s": 9000, "probe_switch_us": 4, "probe_hop_us": 12,
             },
             "reasons": { "governor": "the kernel offers no frequency scaling here" },
