@@ -343,6 +343,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     trips("price_trip_idle", 1, 0, &[always(0.16, "call task block_on current_thread block_in_place")]),
     trips("price_trip_working", 1, 20, &[always(0.16, "task block_on current_thread")]),
     trips("price_trip_working_100", 1, 100, &[always(0.16, "block_on")]),
+    trips("price_trip_working_1000", 1, 1000, &[always(0.2, "block_on")]),
     trips("price_trip_64", 64, 0, &[always(0.16, "task")]),
     writes("price_write_30", 30, WRITES),
     writes("price_write_4k", 4 * KIB, WRITES),
