@@ -144,7 +144,7 @@ fn blocks_in_other_documents_are_replaced_between_their_marks() {
     let spliced = read(out.path(), "README.md");
     assert!(spliced.starts_with("# Toy\n<!-- answers:begin -->\n") && spliced.contains("\nkept\n"), "{spliced}");
     assert!(
-        !spliced.contains("\nold\n") && spliced.contains("ranges over up to [1 machine](docs/evidence/MACHINES.md)"),
+        !spliced.contains("\nold\n") && spliced.contains("ranges over up to [1 host](docs/evidence/MACHINES.md)"),
         "{spliced}"
     );
     assert!(spliced.contains("a takes at most twice as long as b"), "{spliced}");

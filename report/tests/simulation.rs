@@ -6,7 +6,9 @@
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use report::claims::map::When;
 use report::claims::rules::{self, ControlState, Direction, Each, Verdict};
+use report::judge::maps::crossed;
 use report::stats::signed_rank::{p_value_below, p_value_beyond};
 use report::stats::{
     CONFIDENCE, Interval, PLANTED_CONFIDENCE, binomial, estimate, floor, holm, layout, median, median_estimate, share,
@@ -253,6 +255,26 @@ fn values_cover_the_median(effort: Effort) {
     }
 }
 
+/// Where 460 ns beside work are 5 % of it, found on points from 100 ns to 650 µs.
+fn crossings_are_covered(effort: Effort) {
+    const PRICE: f64 = 0.46;
+    let truth = PRICE / 0.05;
+    for (noise, n) in noises(effort) {
+        for &sd in effort.sds {
+            let missed = count(effort.trials, |rng| {
+                let points = [0.1, 0.65, 2.0, 6.5, 20.0, 65.0, 650.0_f64].map(|x| {
+                    let ratios = plain(noise, sd).round(rng, n, &[(1.0 + PRICE / x).ln(), 0.0], 0).ratios(0, 1);
+                    let ratios: Vec<f64> = ratios.into_iter().map(|(_, log)| log.exp()).collect();
+                    (x, median_estimate(&ratios, CONFIDENCE).expect("there are pairs"))
+                });
+                let found = crossed(&points, 1.05, When::Falls).expect("there are points");
+                truth < found.lo || truth > found.hi
+            });
+            assert_at_most(0.05, missed, effort.trials, &format!("missed, crossing, {noise:?}, {sd}, n = {n}"));
+        }
+    }
+}
+
 /// The slopes of `n` blocks over four sizes.
 fn slopes(rng: &mut ChaCha8Rng, machine: Machine, n: usize, exponent: f64) -> Vec<f64> {
     let sizes: [f64; 4] = [1e5, 3e5, 6e5, 2e6];
@@ -473,7 +495,8 @@ macro_rules! checks {
 mod at_known_truth {
     checks! {
         no_effect_by_processes no_effect_by_duets one_layout_is_not_enough values_cover_the_median
-        slopes_are_covered_and_not_seen_where_there_are_none shares_are_covered_and_causes_rarely_wrong
+        crossings_are_covered slopes_are_covered_and_not_seen_where_there_are_none
+        shares_are_covered_and_causes_rarely_wrong
         outcomes_are_covered_and_rarely_wrong every_needs_every_one an_effect_beyond_the_margin_is_not_denied
         several_scenarios_tell_copies_apart_no_more_often_than_one
     }

@@ -134,7 +134,7 @@ fn quotients(above: &Yield, below: &Yield) -> BTreeMap<u64, f64> {
 
 /// Where the ratio of `points`, in rising order of x, passes `at`, with the interval that theirs leave: it lies behind each point whose interval is wholly
 /// before `at`, and before each whose interval is wholly behind.
-fn crossed(points: &[(f64, Estimate)], at: f64, when: When) -> Option<Estimate> {
+pub fn crossed(points: &[(f64, Estimate)], at: f64, when: When) -> Option<Estimate> {
     let [before, behind]: [fn(f64, f64) -> f64; 2] = match when {
         When::Falls => [f64::max, f64::min],
         When::Rises => [f64::min, f64::max],

@@ -38,9 +38,9 @@ pub fn block(studies: &[StudyView]) -> String {
     );
     let others = around(" ", prose(&fmt::listed(&others)), " showed no difference where its author found none.");
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
-    let hosts = fmt::plural(hosts.len(), "machine", "machines");
+    let hosts = fmt::plural(hosts.len(), "host", "hosts");
     format!(
-        "{}\n{}\nPercentages: async over sync unless said otherwise. A verdict judges a claim's direction or bound; *no difference* is mostly under 5 %. *Their code* is the authors' program, the rest a rewrite. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md): *depends* where they or settings disagree, *unclear* where noise or controls forbid one.\n",
+        "{}\n{}\nPercentages: async over sync unless said otherwise. A verdict judges a claim's direction or bound. *Their code* is the authors' program, the rest a rewrite. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md): *depends* where they or settings disagree, *unclear* where noise or controls forbid one.\n",
         around(&not_async, prose(&fmt::listed(&named)), &format!(".{others}\n")),
         table.render()
     )

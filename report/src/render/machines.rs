@@ -19,9 +19,9 @@ pub fn page(studies: &[StudyView]) -> String {
     let hosts: BTreeMap<usize, &Machine> = sources.rev().map(|source| (source.host, &source.machine)).collect();
     let name = |host: usize| cell(studies[0].origin.name(host));
     let listed = hosts.iter().map(|(host, machine)| format!("- {}: {}\n", name(*host), cell(&host::in_words(machine))));
-    let rule = "\nA host is processor, cores, kernel, hypervisor, how long idle cores poll, and four probes of half a second: arithmetic agrees within 10 %; memory, a switch of threads and a trip \
-        to another thread, which depend on the machine's neighbors, within a factor of two. Only rounds of one host are compared; of each question the newest \
-        decides.";
+    let rule = "\nA host is processor, cores, kernel, hypervisor, how long idle cores poll, and four probes of half a second: arithmetic agrees within 10 %; memory and a \
+        switch of threads, which depend on the machine's neighbors, within a factor of two, and a trip to another thread within three. Only rounds of one host \
+        are compared; of each question the newest decides.";
     let machines = around("", listed.collect::<String>(), rule);
     format!("{GENERATED}\n# Machines\n\n{machines}\n{}", around("\n", sleeping_cores(studies, &hosts), ""))
 }
@@ -57,7 +57,7 @@ fn sleeping_cores(studies: &[StudyView], hosts: &BTreeMap<usize, &Machine>) -> S
         }
     }
     table.below(
-        "## Idle cores that sleep, or poll\n\nOn the same machine, what differs beyond both confidence intervals; \
+        "## Idle cores that sleep, or poll\n\nOn the same machine, what differs beyond both confidence intervals, one or two of them by chance; \
             [METHODOLOGY](../METHODOLOGY.md#small-virtual-machines) says how it was set.\n\n",
     )
 }

@@ -14,7 +14,6 @@ use crate::page::view::{StudyView, predicted, price_host};
 const WAYS: [Way; 2] = [Way::Sync, Way::Async];
 /// A handoff adds less than 5 % to work that takes so many times as long.
 const FEW: f64 = 20.0;
-const ADDS_LITTLE: &str = "Least work for under 5 %";
 
 /// The prices that the README shows, from cheap to dear, and below them what has a sentence of its own; nothing if none of them was measured.
 pub fn short(studies: &[StudyView]) -> String {
@@ -30,15 +29,21 @@ pub fn short(studies: &[StudyView]) -> String {
     });
     let found = predicted(studies);
     let rule = format!(
-        " **Overhead is cost ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule).",
+        " **Overhead is cost ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %; for less, work must exceed 20 times the cost. This rule predicts [{} of {} effects](REPORT.md#the-rule).",
         rule::agreeing(&found),
         found.len()
     );
+    let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
+    let apart = format!(
+        " Most of a wake is [the sleeping core's]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll): these virtual machines put idle cores to sleep \
+            at once, where Linux by default polls for 200 µs."
+    );
+    let apart = if is_apart { apart } else { String::new() };
     let (lead, rule) = (lead(studies, "its"), if found.is_empty() { "" } else { &rule });
     let (said, rows): (Vec<_>, Vec<_>) = shown.into_iter().partition(|(_, price)| !price.price.uses.is_empty());
     let sentence = |(view, price): &(&StudyView, &JudgedPrice)| format!("\n{}.\n", link(view, &price.use_in_words()));
-    let (table, said) = (table(&rows, Some(ADDS_LITTLE)), said.iter().map(sentence).collect::<String>());
-    format!("A handoff passes work or data to another thread or task. {lead}{rule}\n\n{table}{said}")
+    let (table, said) = (table(&rows), said.iter().map(sentence).collect::<String>());
+    format!("A handoff passes work or data to another thread or task. {lead}{apart}{rule}\n\n{table}{said}")
 }
 
 /// The prices that the report shows beside those of the README, by study: a section of it; nothing if none was measured.
@@ -51,25 +56,22 @@ pub fn section(studies: &[StudyView]) -> String {
     let more = format!(" and {}", fmt::plural(rest.len(), "more price", "more prices"));
     let more = if rest.is_empty() { "" } else { &more };
     let title = heading("prices", "## Prices") + &lead(studies, "a handoff's");
-    let table = table(&shown, None);
+    let table = table(&shown);
     format!(
         "{title} The most used are in [README](README.md#what-a-handoff-costs). The links lead to the conditions{more}.\n\n{table}"
     )
 }
 
-/// A row per price: the range over hosts, or what the only one says; where idle cores poll; with the title of their column the thresholds.
-fn table(rows: &[(&StudyView, &JudgedPrice)], threshold: Option<&str>) -> String {
-    let last = around(" | >", threshold.unwrap_or_default(), "");
-    let mut table = Table::new(&format!("Price of | >Sync | >Async | >If idle cores poll{last}"));
+/// A row per price: the range over hosts, or what the only one says; where idle cores poll.
+fn table(rows: &[(&StudyView, &JudgedPrice)]) -> String {
+    let mut table = Table::new("Price of | >Sync | >Async | >If idle cores poll");
     for (view, price) in rows {
         let figure = |way| match price.hosts.as_slice() {
             [only] => figure(only, way),
             _ => known(price.range(way)),
         };
         let [sync, asynchronous] = WAYS.map(figure);
-        let mut cells = vec![link(view, &price.price.text), sync, asynchronous, some(text(&polling(price)))];
-        cells.extend(threshold.map(|_| some(text(&thresholds(price)))));
-        table.row(cells);
+        table.row([link(view, &price.price.text), sync, asynchronous, some(text(&polling(price)))]);
     }
     table.render()
 }
@@ -95,7 +97,7 @@ pub fn in_text(studies: &[StudyView], is_short: bool) -> String {
     let mut out = String::new();
     for (_, price) in priced(studies).filter(|(_, price)| price.price.is_in_readme || !is_short) {
         let on = price.on(price_host(studies));
-        let threshold = around(&format!("{}: ", ADDS_LITTLE.to_lowercase()), thresholds(price), "");
+        let threshold = around("least work for under 5 %: ", thresholds(price), "");
         let lines = [
             by_way(|way| Some(figures::estimate(on?.row(way)?))),
             around("over hosts: ", by_way(|way| price.range(way).filter(|_| price.hosts.len() > 1)), ""),
@@ -119,13 +121,9 @@ fn lead(studies: &[StudyView], of: &str) -> String {
     let hosts: BTreeSet<usize> = priced(studies).flat_map(|(_, price)| price.ranged()).map(|on| on.host).collect();
     let (from, at) = match hosts.len() {
         0 | 1 => (format!(", on [{}", cell(host_name(studies))), ", with one round's confidence interval"),
-        hosts => (format!(": the range over up to [{hosts} machines"), ""),
+        hosts => (format!(": the range over up to [{hosts} hosts"), ""),
     };
-    let is_apart = priced(studies).any(|(_, price)| !polling(price).is_empty());
-    let apart = " Most of a wake is the sleeping core's: these virtual machines put idle cores to sleep at once, where Linux by default polls for \
-        200 µs.";
-    let apart = if is_apart { apart } else { "" };
-    format!("A figure is {of} cost beyond the same work in place{from}]({EVIDENCE}MACHINES.md){at}.{apart}")
+    format!("A figure is {of} cost beyond the same work in place{from}]({EVIDENCE}MACHINES.md){at}.")
 }
 
 fn link(view: &StudyView, text: &str) -> String {
@@ -141,7 +139,7 @@ fn figure(on: &OnHost, way: Way) -> String {
     known(on.row(way).map(figures::estimate))
 }
 
-/// "sync 1.6 ms, async 220 µs": work to which a handoff adds as little as [`ADDS_LITTLE`] says; empty for what is no time.
+/// "sync 1.6 ms, async 220 µs": the least work to which a handoff adds less than 5 %; empty for what is no time.
 fn thresholds(price: &JudgedPrice) -> String {
     let is_time = |way: Way| price.hosts.iter().any(|on| price.seconds(on.host, way).is_some());
     of_ways(|way| price.times(way, FEW).filter(|_| is_time(way)))

@@ -14,9 +14,10 @@ use crate::judge::figures;
 use crate::judge::judged::{JudgedClaim, Verdict};
 use crate::page::view::StudyView;
 
-const THREATS: [&str; 4] = [
+const THREATS: [&str; 5] = [
     "Other guests of a virtual machine disturb. Where the controls cannot exclude that, a verdict is *unclear*.",
     "More cores may show gains that two cannot.",
+    "Idle cores of most hosts sleep, which makes handoffs dearer ([why](docs/METHODOLOGY.md#small-virtual-machines)).",
     "The code is rewritten: a difference may come from that.",
     "Inputs are generated: the published shape without the variety of real data.",
 ];
