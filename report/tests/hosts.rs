@@ -67,7 +67,7 @@ fn a_round_is_of_the_host_that_it_names_and_that_is_as_fast() {
 #[test]
 fn a_machine_whose_idle_cores_poll_says_so() {
     let [usual, polling] = [machine(&[]), machine(&[("idle_poll_ns", json!(200_000))])];
-    assert!(host::in_words(&polling).ends_with("idle cores poll for 200 µs before they sleep"));
+    assert!(host::in_words(&polling).ends_with("idle cores poll for up to 200 µs before they sleep"));
     assert!(!host::in_words(&usual).contains("poll"));
     assert_eq!(host::names([&polling, &usual, &polling].into_iter()), ["Toy polling", "Toy", "Toy polling (2)"]);
 }

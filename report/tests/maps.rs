@@ -333,6 +333,8 @@ proptest! {
         mut xs in prop::collection::vec(1e-6_f64..1e6, 2..9), planted in 1e-6_f64..1e6, slope in 0.05_f64..2.0, at in 0.5_f64..3.0, rises: bool,
     ) {
         xs.sort_by(f64::total_cmp);
+        // What is added shrinks no faster than one over x.
+        let slope = if !rises && at > 1.0 { slope.min(1.0) } else { slope };
         let (slope, when) = if rises { (slope, When::Rises) } else { (-slope, When::Falls) };
         // A straight line between logarithms through the planted point: of the ratio, or of what it adds to one.
         let one = if !rises && at > 1.0 { 1.0 } else { 0.0 };
@@ -378,7 +380,7 @@ proptest! {
 fn a_point_that_noise_moved_does_not_lead() {
     let points = [(1.0, 1.5), (3.0, 1.17), (10.0, 1.02), (30.0, 0.99), (100.0, 1.08), (1e3, 1.0)];
     let found = pass(&points, 1.05, When::Falls).unwrap();
-    assert!((3.0..10.0).contains(&found), "{found}");
+    assert!((3.0..=10.0).contains(&found), "{found}");
 }
 
 #[test]

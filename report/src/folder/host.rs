@@ -14,7 +14,7 @@ pub const FACTS: [&str; 8] =
 pub const PROBES: [(&str, f64); 4] =
     [("probe_arithmetic_ns", 1.10), ("probe_memory_mb_per_s", 2.00), ("probe_switch_us", 2.00), ("probe_hop_us", 3.00)];
 
-/// For how long an idle core polls for work before it sleeps, in nanoseconds; `None` if it sleeps at once, or if that was not read.
+/// For how long at most an idle core polls for work before it sleeps, in nanoseconds; `None` if it sleeps at once, or if that was not read.
 pub fn idle_poll_ns(machine: &Machine) -> Option<f64> {
     machine.number("idle_poll_ns").filter(|poll| *poll > 0.0)
 }
@@ -66,7 +66,8 @@ pub fn in_words(machine: &Machine) -> String {
         None => "unknown".to_owned(),
     };
     let [name, family, model, stepping, cores, _, kernel, hypervisor] = FACTS.map(fact);
-    let idle = idle_poll_ns(machine).map(|poll| format!(", idle cores poll for {} µs before they sleep", poll / 1e3));
+    let idle =
+        idle_poll_ns(machine).map(|poll| format!(", idle cores poll for up to {} µs before they sleep", poll / 1e3));
     format!(
         "{name} (family {family}, model {model}, stepping {stepping}), {cores} cores, {kernel}, hypervisor {hypervisor}{}",
         idle.unwrap_or_default()

@@ -154,7 +154,9 @@ pub fn crossed(points: &[(f64, Estimate)], at: f64, when: When) -> Option<Estima
         (*x, limit)
     });
     let farthest: Vec<(f64, f64)> = farthest.collect();
-    let (lo, hi) = (pass(&nearest, at, when)?.min(point), pass(&farthest, at, when)?.max(point));
+    // Points that contradict each other, as bursts make them, leave open what lies between.
+    let ends = [pass(&nearest, at, when)?, point, pass(&farthest, at, when)?];
+    let (lo, hi) = (ends.into_iter().fold(f64::INFINITY, f64::min), ends.into_iter().fold(f64::NEG_INFINITY, f64::max));
     let (n, level) =
         points.iter().fold((usize::MAX, 0.0_f64), |(n, level), (_, ratio)| (n.min(ratio.n), level.max(ratio.level)));
     Some(Interval { point, lo, hi, n, level })
@@ -163,8 +165,8 @@ pub fn crossed(points: &[(f64, Estimate)], at: f64, when: When) -> Option<Estima
 /// Where the ratio of `points`, in rising order of x, passes `at`: on the monotone sequence that is nearest to them, as noise moves a point to and fro and
 /// the cost of a handoff only one way.
 ///
-/// A ratio that falls to what lies above 1 is that of work x and of something that adds to it: what is added shrinks with x, and is interpolated on
-/// a straight line between logarithms, or as one over x where the next point shows nothing added. Any other ratio itself is.
+/// A ratio that falls to what lies above 1 is that of work x and of something that adds to it: the share that is added is interpolated on a straight line
+/// between logarithms, but shrinks no faster than one over x, as a handoff after more work is no cheaper. Any other ratio itself is interpolated.
 pub fn pass(points: &[(f64, f64)], at: f64, when: When) -> Option<f64> {
     let sign = if when == When::Falls { 1.0 } else { -1.0 };
     let falling: Vec<f64> = points.iter().map(|(_, ratio)| sign * ratio).collect();
@@ -176,14 +178,15 @@ pub fn pass(points: &[(f64, f64)], at: f64, when: When) -> Option<f64> {
     let Some(before) = cut.checked_sub(1) else { return Some(f64::NEG_INFINITY) };
     let ([x, next_x], [y, next_y]) = ([before, cut].map(|at| points[at].0), [before, cut].map(|at| ratios[at]));
     let is_added = when == When::Falls && at > 1.0;
+    let at_least = if is_added { (x * (y - 1.0) / (at - 1.0)).min(next_x) } else { x };
     if is_added && next_y <= 1.0 {
-        return Some((x * (y - 1.0) / (at - 1.0)).min(next_x));
+        return Some(at_least);
     }
     let level = |ratio: f64| if is_added { (ratio - 1.0).ln() } else { ratio.ln() };
     let share = (level(y) - level(at)) / (level(y) - level(next_y));
     // Where an arm failed the ratio is infinite up to the next point.
     let share = if share.is_nan() { 1.0 } else { share };
-    Some((x.ln() + share * (next_x.ln() - x.ln())).exp())
+    Some((x.ln() + share * (next_x.ln() - x.ln())).exp().max(at_least))
 }
 
 impl JudgedMap {

@@ -40,7 +40,7 @@ pub fn block(studies: &[StudyView]) -> String {
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "host", "hosts");
     format!(
-        "{}\n{}\nPercentages: async over sync unless said otherwise. A verdict judges a claim's direction or bound. *Their code* is the authors' program, the rest a rewrite. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md): *depends* where they or settings disagree, *unclear* where noise or controls forbid one.\n",
+        "{}\n{}\nPercentages: async over sync unless said otherwise. A verdict judges a claim's direction or bound. *Their code* is the authors' program, the rest a rewrite. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md): *depends*: hosts or settings disagree; *unclear*: noise or a failed control forbids a verdict.\n",
         around(&not_async, prose(&fmt::listed(&named)), &format!(".{others}\n")),
         table.render()
     )

@@ -29,14 +29,14 @@ pub fn short(studies: &[StudyView]) -> String {
     });
     let found = predicted(studies);
     let rule = format!(
-        " **Overhead is cost ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %; for less, work must exceed 20 times the cost. This rule predicts [{} of {} effects](REPORT.md#the-rule).",
+        " **Overhead is cost ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %; for less, work must take over 20 times the cost. This rule predicts [{} of {} effects](REPORT.md#the-rule).",
         rule::agreeing(&found),
         found.len()
     );
     let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
     let apart = format!(
-        " Most of a wake is [the sleeping core's]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll): these virtual machines put idle cores to sleep \
-            at once, where Linux by default polls for 200 µs."
+        " Most of a wake's cost is [waking a sleeping core]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll): idle cores of \
+            these virtual machines sleep at once instead of polling, haltpoll's default."
     );
     let apart = if is_apart { apart } else { String::new() };
     let (lead, rule) = (lead(studies, "its"), if found.is_empty() { "" } else { &rule });
@@ -100,7 +100,8 @@ pub fn in_text(studies: &[StudyView], is_short: bool) -> String {
         let threshold = around("least work for under 5 %: ", thresholds(price), "");
         let lines = [
             by_way(|way| Some(figures::estimate(on?.row(way)?))),
-            around("over hosts: ", by_way(|way| price.range(way).filter(|_| price.hosts.len() > 1)), ""),
+            around("over hosts: ", by_way(|way| price.range(way).filter(|_| price.ranged().count() > 1)), ""),
+            around("if idle cores poll: ", polling(price), ""),
             if price.price.uses.is_empty() { threshold } else { price.use_in_words() },
         ];
         let _ = writeln!(out, "{}", words(price));
