@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::folder::machine::Machine;
 
 /// Facts that are equal in all rounds of a host.
-pub const FACTS: [&str; 8] =
+const FACTS: [&str; 8] =
     ["cpu_model", "cpu_family", "cpu_model_number", "cpu_stepping", "cpu_count", "core_count", "kernel", "hypervisor"];
 
 /// The figures of the probe, which are alike on one host, and how many times the larger of two may be the smaller. Within an hour one machine's memory
@@ -19,6 +19,11 @@ pub fn idle_poll_ns(machine: &Machine) -> Option<f64> {
     machine.number("idle_poll_ns").filter(|poll| *poll > 0.0)
 }
 
+/// Whether both have the same processor, cores, kernel and hypervisor.
+pub fn has_same_facts(one: &Machine, other: &Machine) -> bool {
+    FACTS.iter().all(|name| one.value(name) == other.value(name))
+}
+
 /// Whether both machines are the same host: the same processor, cores, kernel and hypervisor, idle cores that poll for as long, and known probes that are
 /// alike.
 pub fn is_same(one: &Machine, other: &Machine) -> bool {
@@ -26,8 +31,7 @@ pub fn is_same(one: &Machine, other: &Machine) -> bool {
         (Some(a), Some(b)) => a > 0.0 && b > 0.0 && a.max(b) <= most * a.min(b),
         _ => false,
     };
-    let has_same_facts = FACTS.iter().all(|name| one.value(name) == other.value(name));
-    has_same_facts && idle_poll_ns(one) == idle_poll_ns(other) && PROBES.iter().all(alike)
+    has_same_facts(one, other) && idle_poll_ns(one) == idle_poll_ns(other) && PROBES.iter().all(alike)
 }
 
 /// The better reading of a probe, before or after: whoever else is on the machine only makes it slower.

@@ -115,7 +115,7 @@ pub fn range(rows: &[&Row]) -> Option<String> {
 
 /// More settings than this stand one by one in the evidence only, as longer words for a part do.
 const MOST_SETTINGS: usize = 4;
-const LONGEST_PART: usize = 60;
+pub const LONGEST_PART: usize = 60;
 
 /// The ranges over hosts of several settings: of each part where the parts have names, else of all together; `None` without any.
 pub fn ranges(settings: &[Vec<&Row>]) -> Option<String> {

@@ -28,12 +28,11 @@ pub fn page(studies: &[StudyView]) -> String {
 
 /// What a machine whose idle cores poll answers otherwise than the same machine whose cores sleep, beyond the confidence intervals of both.
 fn sleeping_cores(studies: &[StudyView], hosts: &BTreeMap<usize, &Machine>) -> String {
-    let is_twin = |of: &Machine, other: &Machine| {
-        host::idle_poll_ns(other).is_none() && host::FACTS.iter().all(|fact| of.value(fact) == other.value(fact))
-    };
-    let polling = hosts.iter().filter(|(_, machine)| host::idle_poll_ns(machine).is_some());
-    let twins = polling.flat_map(|(polls, machine)| {
-        hosts.iter().filter(|(_, other)| is_twin(machine, other)).map(move |(sleeps, _)| (*sleeps, *polls))
+    let (polling, sleeping): (Vec<_>, Vec<_>) =
+        hosts.iter().partition(|(_, machine)| host::idle_poll_ns(machine).is_some());
+    let twins = polling.iter().flat_map(|(polls, machine)| {
+        let same = sleeping.iter().filter(|(_, other)| host::has_same_facts(machine, other));
+        same.map(|(sleeps, _)| (**sleeps, **polls))
     });
     let twins: Vec<(usize, usize)> = twins.collect();
     let mut table = Table::new("Claim | Form | Scenario | >Idle cores sleep | >They poll");
@@ -52,7 +51,8 @@ fn sleeping_cores(studies: &[StudyView], hosts: &BTreeMap<usize, &Machine>) -> S
                 if a.lo <= b.hi && b.lo <= a.hi {
                     continue;
                 }
-                let id = link(&view.judged.study, &claim.id, "") + &around(" ", cell(sleeps.part_in_words(60)), "");
+                let id = link(&view.judged.study, &claim.id, "")
+                    + &around(" ", cell(sleeps.part_in_words(figures::LONGEST_PART)), "");
                 let figures = [sleeps, polls].map(|row| text(&figures::estimate(row)));
                 table.row([&[id, form.in_words().to_owned(), code(&sleeps.scenario)][..], &figures].concat());
             }

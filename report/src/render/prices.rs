@@ -33,13 +33,13 @@ pub fn short(studies: &[StudyView]) -> String {
         rule::agreeing(&found),
         found.len()
     );
-    let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
     let apart = format!(
         " Most of a wake's cost is [waking a sleeping core]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll): idle cores of \
             these virtual machines sleep at once instead of polling, haltpoll's default."
     );
-    let apart = if is_apart { apart } else { String::new() };
-    let (lead, rule) = (lead(studies, "its"), if found.is_empty() { "" } else { &rule });
+    let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
+    let (apart, rule) = (if is_apart { &apart[..] } else { "" }, if found.is_empty() { "" } else { &rule });
+    let lead = lead(studies, "its");
     let (said, rows): (Vec<_>, Vec<_>) = shown.into_iter().partition(|(_, price)| !price.price.uses.is_empty());
     let sentence = |(view, price): &(&StudyView, &JudgedPrice)| format!("\n{}.\n", link(view, &price.use_in_words()));
     let (table, said) = (table(&rows), said.iter().map(sentence).collect::<String>());
