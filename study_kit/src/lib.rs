@@ -1,6 +1,7 @@
 //! What the program of every study does the same way, by docs/FORMAT.md: a study is a [`Study`], its program is [`main`].
 
 pub mod case;
+mod cores;
 pub mod data;
 pub mod layout;
 mod line;

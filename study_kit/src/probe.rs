@@ -46,14 +46,19 @@ pub fn facts() -> Result<String> {
 /// The processors that this process may use, by its affinity and its quota, and the cores among them.
 fn cores() -> Result<String> {
     let count = thread::available_parallelism().context("the number of processors is not told")?.get();
-    let allowed = sched_getaffinity(Pid::from_raw(0)).context("the processors are not told")?;
-    let cpus = (0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu) == Ok(true));
+    let cpus = allowed().context("the processors are not told")?.into_iter();
     let siblings = |cpu| fs::read_to_string(format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"));
     let (cores, reason) = match cpus.map(siblings).collect::<Result<BTreeSet<_>, _>>() {
         Ok(cores) => (cores.len().min(count).to_string(), ""),
         Err(_) => (String::new(), "the kernel does not tell it"),
     };
     Ok(format!("cpu_count\t{count}\t\ncore_count\t{cores}\t{reason}\n"))
+}
+
+/// The numbers of the processors that this thread may use.
+pub(crate) fn allowed() -> nix::Result<Vec<usize>> {
+    let allowed = sched_getaffinity(Pid::from_raw(0))?;
+    Ok((0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu) == Ok(true)).collect())
 }
 
 /// Keeps this thread, and those it starts, on the processor it runs on.

@@ -6,6 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::case::{self, TestCase};
+use crate::cores::core_to_core_ns;
 use crate::data;
 use crate::original::Original;
 use crate::record::{DuetPair, Metrics, Observation, Order, Record, Request};
@@ -33,6 +34,8 @@ pub fn run<S: Study>(request: &Request) -> Result<Record> {
         }
     };
     let result = result.map(|mut observation| {
+        // After the work: before it, the second core would be awake when the span begins.
+        observation.metrics.put("core_to_core_p50_ns", core_to_core_ns());
         // Checking the answer takes memory, too: GNU time sees the largest peak of the processes that it has waited for. The kernel counts
         // pages per processor and adds them up late, so that a later reading of a peak may be lower; a peak is not.
         let whole = peak_rss_kib().max(observation.child_peak_kib).map(kib);
