@@ -63,9 +63,14 @@ pub(crate) fn allowed() -> nix::Result<Vec<usize>> {
 
 /// Keeps this thread, and those it starts, on the processor it runs on.
 pub fn stay_here() -> nix::Result<()> {
-    let mut here = CpuSet::new();
-    here.set(sched_getcpu()?)?;
-    sched_setaffinity(Pid::from_raw(0), &here)
+    stay_on(&[sched_getcpu()?])
+}
+
+/// Keeps this thread, and those it starts, on these processors.
+pub(crate) fn stay_on(cpus: &[usize]) -> nix::Result<()> {
+    let mut set = CpuSet::new();
+    cpus.iter().try_for_each(|&cpu| set.set(cpu))?;
+    sched_setaffinity(Pid::from_raw(0), &set)
 }
 
 /// Time of a shift, exclusive or and multiplication that wait for those before them, in ns.
