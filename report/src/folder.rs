@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use self::cases::Case;
-use self::dataset::{Dataset, Sample};
+use self::dataset::{CORE_TO_CORE, Dataset, Sample};
 use self::machine::Machine;
 use crate::claims::Claims;
 use crate::error::Error;
@@ -157,6 +157,11 @@ impl Folder {
     pub fn records(&self) -> impl Iterator<Item = (usize, &Record)> {
         let lines = self.runs.iter().enumerate().filter(|(_, run)| run.failure().is_none());
         lines.filter_map(|(index, run)| Some((index + 1, run.record.as_ref()?)))
+    }
+
+    /// The time of a cache line from core to core after each run that says so, in ns.
+    pub fn core_to_core_ns(&self) -> Vec<f64> {
+        self.records().filter_map(|(_, record)| record.metrics.get(CORE_TO_CORE).copied()).collect()
     }
 
     /// Failed runs as run, scenario, arm and error.

@@ -14,7 +14,7 @@ pub mod maps;
 mod mirror;
 pub mod prediction;
 pub mod prices;
-mod round;
+pub mod round;
 pub mod rounds;
 mod slope;
 

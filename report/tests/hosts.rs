@@ -69,6 +69,11 @@ fn a_machine_whose_idle_cores_poll_says_so() {
     let [usual, polling] = [machine(&[]), machine(&[("idle_poll_ns", json!(200_000))])];
     assert!(host::in_words(&polling).ends_with("idle cores poll for up to 200 µs before they sleep"));
     assert!(!host::in_words(&usual).contains("poll"));
+    // A twin differs in nothing else, but for what waking a core takes.
+    let far = |probe: &str| machine(&[("idle_poll_ns", json!(200_000)), (probe, json!(500))]);
+    assert!(!host::is_same(&usual, &polling) && host::is_same_but_idle(&usual, &polling));
+    assert!(host::is_same_but_idle(&usual, &far("probe_hop_us")));
+    assert!(!host::is_same_but_idle(&usual, &far("probe_memory_mb_per_s")));
     assert_eq!(host::names([&polling, &usual, &polling].into_iter()), ["Toy polling", "Toy", "Toy polling (2)"]);
 }
 
@@ -92,6 +97,26 @@ fn found(results: &Path) -> (String, u64, u64, Vec<(String, String, String)>) {
     let hosts = form["hosts"].as_array().expect("there are hosts").iter();
     let hosts = hosts.map(|on| (text(&on["host"]), text(&on["verdict"]), text(&on["rows"][0]["round"])));
     (text(&form["verdict"]), number("decided"), number("unclear"), hosts.collect())
+}
+
+#[test]
+fn rounds_that_mostly_find_the_cores_elsewhere_are_of_another_host() {
+    let temp = temporary();
+    let of = |core_to_core_ns: fn(&PlannedRun) -> Option<f64>| Toy { core_to_core_ns, ..Toy::default() };
+    // In one of eight blocks they are elsewhere, and a takes three times as long.
+    let moved = |run: &PlannedRun| run.block == 2;
+    of(|run| Some(if run.block == 2 { 250.0 } else { 60.0 }))
+        .seal(temp.path(), FIRST, |run| times(run, if moved(run) && run.case.arm == "a" { 3.0 } else { 1.0 }));
+    let (page, []) = rendered(temp.path(), []);
+    let aside = "1 pair found the cores 250 ns apart, not 60 ns, and is set aside: 4.50 times";
+    assert!(
+        page.contains(aside) && page.contains("From core to core: 60 ns, in 12.1 % of the runs farther (250 ns)"),
+        "{page}"
+    );
+    of(|_| Some(63.0)).seal(temp.path(), SECOND, usual);
+    assert_eq!(found(temp.path()).3.len(), 1);
+    of(|_| Some(250.0)).seal(temp.path(), THIRD, opposite);
+    assert_eq!(found(temp.path()).3.len(), 2);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! From claims and samples to verdicts, on made-up samples for each kind of claim and each verdict.
 
-use report::folder::dataset::Sample;
+use report::folder::dataset::{CORE_TO_CORE, Sample};
 use report::folder::plan_file::Calibration;
 use report::folder::record::{DuetPair, Order};
 use report::judge::judged::Verdict::{
@@ -60,6 +60,42 @@ fn the_row_carries_estimate_interval_medians_and_level_of_the_blocks_that_were_a
     assert!((row.sides[0].median - 1.2).abs() < 0.02 && (row.sides[1].median - 1.0).abs() < 1e-12);
     for too_few in [works(&[2.0; 5], &[1.0; 5]), Samples::default()] {
         assert_eq!(too_few.verdict(RATIO), Unclear);
+    }
+}
+
+/// Both arms in `blocks`, a of which takes 3 instead of 1.2 in those that find the cores so far apart, in ns.
+fn moved(blocks: usize, far: &[usize], far_ns: f64) -> Samples {
+    let of = |usual: f64, there: f64| move |block| [if far.contains(&block) { there } else { usual }];
+    let [work_s, ns] = [of(1.2, 3.0), of(50.0, far_ns)];
+    let a = (0..blocks).map(|block| [work_s(block)[0], ns(block)[0]]);
+    let names = ["work_s", CORE_TO_CORE];
+    Samples::default().metrics("s", "a", names, a).metrics("s", "b", names, vec![[1.0, 50.0]; blocks])
+}
+
+#[test]
+fn pairs_that_found_the_cores_elsewhere_are_set_aside_where_six_are_left() {
+    let row = |samples: &Samples| samples.claim(RATIO).rows[0].clone();
+    let found = row(&moved(12, &[1, 5, 7], 195.0));
+    assert_eq!(found.estimate.map(|estimate| (estimate.n, (estimate.point * 1e6).round())), Some((9, 1_200_000.0)));
+    let apart = found.apart.expect("three were set aside");
+    assert!(apart.values.len() == 3 && apart.values.iter().all(|value| (value - 3.0).abs() < 1e-12), "{apart:?}");
+    assert_eq!((apart.apart_ns, apart.usual_ns), ([195.0; 2], 50.0));
+    // Their medians are of the pairs that count.
+    assert_eq!(row(&moved(12, &[0, 1, 2, 3, 4, 5], 195.0)).sides[0].median, 1.2);
+    for (blocks, far, far_ns, counted) in [
+        (12, &[0, 1, 2, 3, 4, 5][..], 195.0, 6),
+        (12, &[0, 1, 2, 3, 4, 5, 6], 195.0, 12),
+        (6, &[3], 195.0, 6),
+        (7, &[3], 195.0, 6),
+        // Nearer is elsewhere, and what lies within half as much again is not.
+        (12, &[3], 33.0, 11),
+        (12, &[3], 34.0, 12),
+        (12, &[3], 75.0, 12),
+        (12, &[3], 76.0, 11),
+    ] {
+        let found = row(&moved(blocks, far, far_ns));
+        assert_eq!(found.estimate.map(|estimate| estimate.n), Some(counted), "{far:?} of {blocks} at {far_ns} ns");
+        assert_eq!(found.apart.is_some(), counted < blocks, "{far:?} of {blocks} at {far_ns} ns");
     }
 }
 

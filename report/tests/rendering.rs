@@ -299,7 +299,14 @@ fn rounds_that_were_cut_off_are_counted() {
     ] {
         let mut view = fixture::view();
         let machine = Machine::default();
-        let source = Source { folder: "made_up/x".into(), host: 0, part: "decides", blocks: (5, 9), machine };
+        let source = Source {
+            folder: "made_up/x".into(),
+            host: 0,
+            part: "decides",
+            blocks: (5, 9),
+            machine,
+            core_to_core_ns: vec![],
+        };
         view.origin.rounds = vec![source; count];
         assert!(report_md(&[view]).contains(said), "{said}");
     }

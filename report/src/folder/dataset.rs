@@ -15,6 +15,9 @@ pub struct Sample {
     pub error: Option<String>,
 }
 
+/// The time of a cache line from core to core right after a run, in ns. In a virtual machine the hypervisor moves the cores.
+pub const CORE_TO_CORE: &str = "core_to_core_p50_ns";
+
 #[derive(Debug, Clone, Default)]
 pub struct Dataset {
     /// By scenario and arm (`A~B` for a duet), in the order of their blocks.
@@ -32,5 +35,10 @@ impl Dataset {
     pub fn samples(&self, scenario: &str, arm: &str) -> &[Sample] {
         // A tuple of references cannot look up a tuple of strings.
         self.samples.get(&(scenario.to_owned(), arm.to_owned())).map_or(&[], Vec::as_slice)
+    }
+
+    /// What all samples that have it say of a metric.
+    pub fn all(&self, metric: &str) -> Vec<f64> {
+        self.samples.values().flatten().filter_map(|sample| sample.metrics.get(metric).copied()).collect()
     }
 }

@@ -19,19 +19,23 @@ pub fn idle_poll_ns(machine: &Machine) -> Option<f64> {
     machine.number("idle_poll_ns").filter(|poll| *poll > 0.0)
 }
 
-/// Whether both have the same processor, cores, kernel and hypervisor.
-pub fn has_same_facts(one: &Machine, other: &Machine) -> bool {
-    FACTS.iter().all(|name| one.value(name) == other.value(name))
-}
-
 /// Whether both machines are the same host: the same processor, cores, kernel and hypervisor, idle cores that poll for as long, and known probes that are
 /// alike.
 pub fn is_same(one: &Machine, other: &Machine) -> bool {
+    idle_poll_ns(one) == idle_poll_ns(other) && are_alike(one, other, &PROBES)
+}
+
+/// The same, whatever idle cores do: arithmetic and memory do not depend on that.
+pub fn is_same_but_idle(one: &Machine, other: &Machine) -> bool {
+    are_alike(one, other, &PROBES[..2])
+}
+
+fn are_alike(one: &Machine, other: &Machine, probes: &[(&str, f64)]) -> bool {
     let alike = |(name, most): &(&str, f64)| match (best(one, name), best(other, name)) {
         (Some(a), Some(b)) => a > 0.0 && b > 0.0 && a.max(b) <= most * a.min(b),
         _ => false,
     };
-    has_same_facts(one, other) && idle_poll_ns(one) == idle_poll_ns(other) && PROBES.iter().all(alike)
+    FACTS.iter().all(|name| one.value(name) == other.value(name)) && probes.iter().all(alike)
 }
 
 /// The better reading of a probe, before or after: whoever else is on the machine only makes it slower.

@@ -268,7 +268,7 @@ fn explaining(row: Row, of: &str, effect: Option<&Yield>, control: &Yield) -> Ro
         let (own, effect): (Vec<_>, Vec<_>) = control.with(effect).map(|(_, own, effect)| (own, effect)).unzip();
         share::explained(&own, &effect, CONFIDENCE)
     });
-    decided(Row { scale: Scale::Share { of: of.to_owned() }, estimate, ..row }, rules::cause)
+    decided(Row { scale: Scale::Share { of: of.to_owned() }, estimate, apart: None, ..row }, rules::cause)
 }
 
 /// The test that is a ratio of arms in `scenario`, measured as the `control` of its cause is: the effect whose cause is looked for.
@@ -301,7 +301,7 @@ fn outcome_row(row: Row, quantity: &Quantity, found: &Yield, bound: Band, share:
     let (_, hi) = binomial::interval(met + unknown, n, CONFIDENCE);
     let estimate = Estimate { point: met as f64 / n as f64, lo, hi, n, level: 1.0 - CONFIDENCE };
     let scale = Scale::Blocks { criterion: criterion(quantity, bound) };
-    decided(Row { scale, estimate: (n > 0).then_some(estimate), ..row }, |met| rules::outcome(met, share))
+    decided(Row { scale, estimate: (n > 0).then_some(estimate), apart: None, ..row }, |met| rules::outcome(met, share))
 }
 
 /// "p99 or failed, threads ÷ tokio, at least 10", "whole or crash of `spawn_tasks` at most 60 s".

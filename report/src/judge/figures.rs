@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::claims::Unit;
 use crate::claims::rules::{Band, Over};
 use crate::fmt;
-use crate::judge::judged::{Estimate, Range, Row, Scale, Side, Verdict};
+use crate::judge::judged::{Apart, Estimate, Range, Row, Scale, Side, Verdict};
 use crate::stats::modes::Mode;
 
 /// Stands where there is nothing to print.
@@ -294,6 +294,17 @@ pub fn modes(row: &Row) -> impl Iterator<Item = String> {
         let said = |mode: &Mode| format!("{} to {} in {} runs", value(mode.lo), value(mode.hi), mode.n);
         Some(format!("`{}` has two modes, {} and {}", side.arm, said(low), said(high)))
     })
+}
+
+/// "3 pairs found the cores 190 to 240 ns apart, not 61 ns, and are set aside: +104 to +112 %"; `None` if all count.
+pub fn apart(row: &Row) -> Option<String> {
+    let Apart { values, apart_ns, usual_ns } = row.apart.as_ref()?;
+    let [from, to, usual] = [apart_ns[0], apart_ns[1], *usual_ns].map(|ns| fmt::rough([ns; 2], "ns"));
+    let there = fmt::range(&from, &to);
+    let pairs = fmt::plural(values.len(), "pair", "pairs");
+    let are = if values.len() == 1 { "is" } else { "are" };
+    let range = range_of(&row.scale, values)?;
+    Some(format!("{pairs} found the cores {there} apart, not {usual}, and {are} set aside: {range}"))
 }
 
 pub fn or_nothing<T>(value: Option<T>, said: impl FnOnce(T) -> String) -> String {

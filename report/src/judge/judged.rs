@@ -71,6 +71,8 @@ pub struct Row {
     pub figure: Option<Band>,
     pub verdict: Verdict,
     pub failed: usize,
+    /// The pairs that are set aside; `None` if all count.
+    pub apart: Option<Apart>,
     /// Path of the round that it is of, relative to the results root.
     pub round: String,
     /// A smaller question of the claim, or a scenario that a pooled row has heard.
@@ -108,6 +110,16 @@ impl Row {
     pub fn part_in_words(&self, longest: usize) -> &str {
         self.part.split(" (").next().filter(|words| words.chars().count() <= longest).unwrap_or_default()
     }
+}
+
+/// Pairs that found the cores of a virtual machine elsewhere than most of the round.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Apart {
+    /// One per pair, on the scale of its row.
+    pub values: Vec<f64>,
+    /// From core to core then, from the least to the most, and usually.
+    pub apart_ns: [f64; 2],
+    pub usual_ns: f64,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -14,6 +14,8 @@ pub struct JudgedPrice {
     pub price: Price,
     /// The one of the newest round first.
     pub hosts: Vec<OnHost>,
+    /// Whether hosts whose idle cores poll stand apart, as waking a core that sleeps is most of many prices: on others they sleep.
+    pub polling_apart: bool,
 }
 
 /// A price on one host.
@@ -38,10 +40,9 @@ impl JudgedPrice {
         self.hosts.iter().find(|on| on.host == host)
     }
 
-    /// The hosts that a range is over. Waking a core that sleeps is most of many prices: hosts whose idle cores poll stand apart, where there are others.
+    /// The hosts that a range is over.
     pub fn ranged(&self) -> impl Iterator<Item = &OnHost> {
-        let polls = self.hosts.iter().all(|on| on.polls);
-        self.hosts.iter().filter(move |on| on.polls == polls)
+        self.hosts.iter().filter(|on| !(self.polling_apart && on.polls))
     }
 
     fn rows(&self, way: Way) -> Vec<&Row> {
@@ -54,8 +55,8 @@ impl JudgedPrice {
 
     /// The range over the hosts whose idle cores poll, which stand apart.
     pub fn polling_range(&self, way: Way) -> Option<String> {
-        let apart: Vec<&Row> = self.hosts.iter().filter(|on| on.polls).filter_map(|on| on.row(way)).collect();
-        figures::range(&apart).filter(|_| self.hosts.iter().any(|on| !on.polls))
+        let apart = self.hosts.iter().filter(|on| self.polling_apart && on.polls);
+        figures::range(&apart.filter_map(|on| on.row(way)).collect::<Vec<_>>())
     }
 
     /// From the least to the most over hosts, so many times, in two digits.
@@ -117,9 +118,11 @@ pub type Prices = BTreeMap<String, Vec<JudgedPrice>>;
 pub fn judge(prices: &[Price], rounds: &[&Round]) -> Vec<JudgedPrice> {
     let judged = prices.iter().map(|price| {
         let hosts = newest(rounds, |round| round.host, |round| in_round(price, round));
-        JudgedPrice { price: price.clone(), hosts }
+        JudgedPrice { price: price.clone(), hosts, polling_apart: false }
     });
-    judged.filter(|judged| !judged.hosts.is_empty()).collect()
+    let judged: Vec<JudgedPrice> = judged.filter(|judged| !judged.hosts.is_empty()).collect();
+    let polling_apart = judged.iter().flat_map(|judged| &judged.hosts).any(|on| !on.polls);
+    judged.into_iter().map(|judged| JudgedPrice { polling_apart, ..judged }).collect()
 }
 
 /// What a round measured of a price; `None` if it did not.

@@ -6,13 +6,15 @@ use std::num::NonZeroU64;
 
 use super::control;
 use crate::claims::{Claims, Of, Quantity, Unit};
-use crate::folder::dataset::{Dataset, Sample};
+use crate::folder::dataset::{CORE_TO_CORE, Dataset, Sample};
 use crate::folder::{Folder, host};
-use crate::judge::judged::{Estimate, JudgedControl, Row, Scale, Side, Verdict};
+use crate::judge::judged::{Apart, Estimate, JudgedControl, Row, Scale, Side, Verdict};
 use crate::stats::signed_rank::{FEWEST, Interval};
 use crate::stats::{self, CONFIDENCE, duet, estimate, floor, median_estimate, modes};
 
 pub(super) const ALL: &str = "all";
+/// How many times as far as in the median run of the round, or as near, cores are elsewhere: rows between two threads then take up to four times as long.
+const ELSEWHERE: f64 = 1.5;
 
 /// A round of one host: its samples, and the claims as far as it was asked them.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub struct Round {
     pub cpus: Option<f64>,
     /// Whether its idle cores poll for work before they sleep.
     pub polls: bool,
+    /// How far apart its cores usually are, in ns; `None` if the runs did not say.
+    pub core_to_core_ns: Option<f64>,
     pub claims: Claims,
     pub data: Dataset,
     /// What became of its controls, once somebody asks.
@@ -38,6 +42,8 @@ pub struct Round {
 pub(super) struct Yield {
     /// Log ratios, or values, by the blocks that both sides ran in: infinite where a side failed, not a number where nothing is known.
     pub pairs: BTreeMap<u64, f64>,
+    /// Pairs that are set aside, as the cores were elsewhere, each with how far apart they were, in ns.
+    pub apart: Vec<(f64, f64)>,
     pub failed: usize,
 }
 
@@ -72,7 +78,8 @@ impl Round {
         let (profile, layouts) = (folder.meta.profile.clone(), folder.meta.layouts);
         let (cpus, polls) = (folder.machine.number("cpu_count"), host::idle_poll_ns(&folder.machine).is_some());
         let (folder, data) = (folder.below(), folder.dataset());
-        Round { host, folder, profile, layouts, cpus, polls, claims, data, controls: OnceCell::new() }
+        let core_to_core_ns = stats::median(data.all(CORE_TO_CORE));
+        Round { host, folder, profile, layouts, cpus, polls, core_to_core_ns, claims, data, controls: OnceCell::new() }
     }
 
     pub(super) fn controls(&self) -> &[JudgedControl] {
@@ -113,10 +120,10 @@ impl Round {
         match &quantity.of {
             Of::Ratio { .. } if quantity.is_duet() => {
                 let duets = samples(&quantity.arms()[0]);
-                by_block(&duets, &duets, |sample, _| Some(duet::log_ratio(&sample.pairs).unwrap_or(f64::NAN)))
+                self.by_block(&duets, &duets, |sample, _| Some(duet::log_ratio(&sample.pairs).unwrap_or(f64::NAN)))
             }
             Of::Ratio { numerator, denominator } => {
-                by_block(&samples(numerator), &samples(denominator), |above, below| {
+                self.by_block(&samples(numerator), &samples(denominator), |above, below| {
                     let (a, b) = (read(above, metric)?, read(below, metric)?);
                     Some(match (a.is_nan(), b.is_nan()) {
                         // Nothing counts as almost nothing, which has a logarithm.
@@ -128,7 +135,7 @@ impl Round {
                 })
             }
             Of::Value { arm, minus, per, factor, .. } => {
-                by_block(&samples(arm), &samples(minus.as_ref().unwrap_or(arm)), |sample, other| {
+                self.by_block(&samples(arm), &samples(minus.as_ref().unwrap_or(arm)), |sample, other| {
                     let value = read(sample, metric)?;
                     let less = if minus.is_some() { read(other, metric)? } else { 0.0 };
                     let divisor = per.as_ref().map_or(Some(1.0), |per| read(sample, per))?;
@@ -154,7 +161,7 @@ impl Round {
         };
         let blocks = yields.iter().take(1).flat_map(|first| first.pairs.keys());
         let failed = yields.iter().map(|found| found.failed).sum();
-        Yield { pairs: blocks.filter_map(mean).collect(), failed }
+        Yield { pairs: blocks.filter_map(mean).collect(), failed, ..Yield::default() }
     }
 
     pub(super) fn by_layout(&self, found: &Yield) -> Vec<(u64, f64)> {
@@ -184,28 +191,73 @@ impl Round {
             scale: scale(quantity),
             part: String::new(),
             estimate: if quantity.is_ratio() { ratio_estimate(found, CONFIDENCE) } else { median() },
-            sides: self.sides(quantity, scenario),
+            sides: self.sides(quantity, scenario, found),
             floor: None,
             margin: None,
             figure: None,
             verdict: Verdict::Unclear,
             failed: found.failed,
+            apart: self.apart(quantity, found),
             round: self.folder.clone(),
             beside: false,
         }
     }
 
-    /// The medians of both sides in the metric's own unit; of a duet, over all of its times.
-    fn sides(&self, quantity: &Quantity, scenario: &str) -> Vec<Side> {
+    /// What is said of the pairs that were set aside; `None` if all count.
+    fn apart(&self, quantity: &Quantity, found: &Yield) -> Option<Apart> {
+        let value = |pair: f64| if quantity.is_ratio() { pair.exp() } else { pair };
+        let (values, apart_ns): (Vec<f64>, Vec<f64>) = found.apart.iter().map(|(pair, ns)| (value(*pair), *ns)).unzip();
+        let ends = [f64::min, f64::max].map(|end| apart_ns.iter().copied().reduce(end));
+        Some(Apart { values, apart_ns: [ends[0]?, ends[1]?], usual_ns: self.core_to_core_ns? })
+    }
+
+    /// How far apart the cores were, in ns, if that is not what they usually are.
+    fn elsewhere(&self, sample: &Sample) -> Option<f64> {
+        let own = *sample.metrics.get(CORE_TO_CORE)?;
+        is_elsewhere(own, self.core_to_core_ns?).then_some(own)
+    }
+
+    /// One pair per block that is in both `samples` and `others`, which are the same where there is one side only. Pairs that found the cores elsewhere are set
+    /// aside where enough are left.
+    pub(super) fn by_block(
+        &self,
+        samples: &[&Sample],
+        others: &[&Sample],
+        pair: impl Fn(&Sample, &Sample) -> Option<f64>,
+    ) -> Yield {
+        let (mut found, mut elsewhere) = (Yield::default(), BTreeMap::new());
+        let others: BTreeMap<u64, &Sample> = others.iter().map(|sample| (sample.block, *sample)).collect();
+        for &sample in samples {
+            let Some((&other, pair)) = others.get(&sample.block).and_then(|other| Some((other, pair(sample, other)?)))
+            else {
+                continue;
+            };
+            let is_second_failure = !std::ptr::eq(sample, other) && other.error.is_some();
+            found.failed += usize::from(sample.error.is_some()) + usize::from(is_second_failure);
+            found.pairs.insert(sample.block, pair);
+            elsewhere.extend(self.elsewhere(sample).or(self.elsewhere(other)).map(|ns| (sample.block, ns)));
+        }
+        if found.pairs.len() >= FEWEST + elsewhere.len() {
+            found.apart = elsewhere.iter().filter_map(|(block, ns)| Some((found.pairs.remove(block)?, *ns))).collect();
+        }
+        found
+    }
+
+    /// The medians of both sides in the metric's own unit, in the blocks that count; of a duet, over all of its times.
+    fn sides(&self, quantity: &Quantity, scenario: &str, found: &Yield) -> Vec<Side> {
         let metric = &quantity.metric;
+        let counts = |sample: &&Sample| found.apart.is_empty() || found.pairs.contains_key(&sample.block);
+        let samples = |arm| self.samples(quantity, scenario, arm).into_iter().filter(counts);
         let values: Vec<(&String, Vec<f64>)> = match &quantity.of {
             Of::Ratio { numerator, denominator } if quantity.is_duet() => {
-                let samples = self.samples(quantity, scenario, &quantity.arms()[0]);
-                let pairs = samples.iter().flat_map(|sample| &sample.pairs);
+                let pairs = samples(&quantity.arms()[0]).flat_map(|sample| &sample.pairs);
                 let (a, b) = pairs.map(|pair| (pair.a_s, pair.b_s)).unzip();
                 vec![(numerator, a), (denominator, b)]
             }
-            of => of.arms().into_iter().map(|arm| (arm, self.recorded(quantity, scenario, arm, metric))).collect(),
+            of => {
+                let values = |arm| samples(arm).filter_map(|sample| sample.metrics.get(metric).copied()).collect();
+                of.arms().into_iter().map(|arm| (arm, values(arm))).collect()
+            }
         };
         let side = |(arm, values): (&String, Vec<f64>)| {
             let modes = if quantity.is_duet() { None } else { modes::two(values.clone()) };
@@ -215,24 +267,9 @@ impl Round {
     }
 }
 
-/// One pair per block that is in both `samples` and `others`, which are the same where there is one side only.
-pub(super) fn by_block(
-    samples: &[&Sample],
-    others: &[&Sample],
-    pair: impl Fn(&Sample, &Sample) -> Option<f64>,
-) -> Yield {
-    let mut found = Yield::default();
-    let others: BTreeMap<u64, &Sample> = others.iter().map(|sample| (sample.block, *sample)).collect();
-    for &sample in samples {
-        let Some((&other, pair)) = others.get(&sample.block).and_then(|other| Some((other, pair(sample, other)?)))
-        else {
-            continue;
-        };
-        let is_second_failure = !std::ptr::eq(sample, other) && other.error.is_some();
-        found.failed += usize::from(sample.error.is_some()) + usize::from(is_second_failure);
-        found.pairs.insert(sample.block, pair);
-    }
-    found
+/// Whether cores that are `ns` apart are elsewhere than in most runs.
+pub fn is_elsewhere(ns: f64, usual: f64) -> bool {
+    ns.max(usual) > ELSEWHERE * ns.min(usual)
 }
 
 pub(super) fn ratio_estimate(found: &Yield, confidence: f64) -> Option<Estimate> {

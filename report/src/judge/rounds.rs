@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use super::round::is_elsewhere;
 use crate::folder::{Folder, host, machine::Machine};
+use crate::stats;
 
 /// Where the figures of a study come from, for the report.
 #[derive(Debug, Clone, Default)]
@@ -40,12 +42,15 @@ pub struct Source {
     /// Blocks that were run, and that were planned.
     pub blocks: (usize, usize),
     pub machine: Machine,
+    /// From core to core, after each run that says so.
+    pub core_to_core_ns: Vec<f64>,
 }
 
 impl Source {
     pub fn new(part: &'static str, host: usize, folder: &Folder) -> Self {
         let (blocks, machine) = (folder.blocks(), folder.machine.clone());
-        Source { folder: folder.below(), host, part, blocks, machine }
+        let core_to_core_ns = folder.core_to_core_ns();
+        Source { folder: folder.below(), host, part, blocks, machine, core_to_core_ns }
     }
 }
 
@@ -59,15 +64,20 @@ pub fn choose(folders: &[Folder]) -> (Studies<'_>, Vec<String>) {
     // Rounds that judge say which hosts there are.
     order.sort_by_key(|folder| (!folder.judges(), Reverse((folder.name(), folder.meta.study.clone()))));
     // A round must be like all rounds of its host: likeness to a single round could lead step by step to another machine.
-    let mut hosts: Vec<Vec<&Machine>> = Vec::new();
+    let mut hosts: Vec<Vec<(&Machine, Option<f64>)>> = Vec::new();
     let mut studies = Studies::new();
     for folder in order {
-        let is_like = |host: &Vec<&Machine>| host.iter().all(|machine| host::is_same(machine, &folder.machine));
+        let usual_ns = stats::median(folder.core_to_core_ns());
+        let is_same = |(machine, other): &(&Machine, Option<f64>)| {
+            let is_moved = usual_ns.zip(*other).is_some_and(|(own, other)| is_elsewhere(own, other));
+            host::is_same(machine, &folder.machine) && !is_moved
+        };
+        let is_like = |host: &Vec<(&Machine, Option<f64>)>| host.iter().all(is_same);
         let host = hosts.iter().position(is_like).unwrap_or(hosts.len());
         hosts.resize_with(hosts.len().max(host + 1), Vec::new);
-        hosts[host].push(&folder.machine);
+        hosts[host].push((&folder.machine, usual_ns));
         studies.entry(&folder.meta.study).or_default().push((host, folder));
     }
     studies.retain(|_, folders| folders.iter().any(|(_, folder)| folder.is_shown()));
-    (studies, host::names(hosts.iter().map(|host| host[0])))
+    (studies, host::names(hosts.iter().map(|host| host[0].0)))
 }

@@ -1,7 +1,7 @@
 //! Slopes: how a value grows with another metric over the scenarios of a claim.
 
 use super::Round;
-use super::round::{ALL, Yield, by_block, ratio_estimate, read};
+use super::round::{ALL, Yield, ratio_estimate, read};
 use crate::claims::{Aim, Part, Quantity, rules};
 use crate::folder::dataset::Sample;
 use crate::judge::judged::{Range, Row, Scale, Verdict};
@@ -69,9 +69,9 @@ fn points(round: &Round, quantity: &Quantity, x: &str, cases: &[String]) -> Vec<
         let xs = cases.iter().flat_map(|case| round.recorded(quantity, scenario, case, x));
         let logs = match cases {
             [above, below] => {
-                by_block(&samples(above), &samples(below), |above, below| Some(log(above)? - log(below)?))
+                round.by_block(&samples(above), &samples(below), |above, below| Some(log(above)? - log(below)?))
             }
-            _ => by_block(&samples(&cases[0]), &samples(&cases[0]), |sample, _| log(sample)),
+            _ => round.by_block(&samples(&cases[0]), &samples(&cases[0]), |sample, _| log(sample)),
         };
         Some(Point { x: median(xs.collect())?, logs })
     };

@@ -116,7 +116,9 @@ fn rows(view: &StudyView, tests: &[Test]) -> String {
             let first = if own == last.1 { [const { String::new() }; 3] } else { own.clone() };
             last = (&row.part, own);
             let host = view.origin.name(host);
-            modes.extend(figures::modes(row).map(|said| format!("{said} (`{}`, {host}).", row.scenario)));
+            let notes = figures::modes(row)
+                .chain(figures::apart(row).map(|said| format!("{}: {said}", figures::what(&row.scale))));
+            modes.extend(notes.map(|said| format!("{said} (`{}`, {host}).", row.scenario)));
             // "12 (96.1 %)", with the failed runs among them.
             let blocks = or_nothing(row.estimate.as_ref(), |estimate| match figures::coverage(estimate) {
                 Some(coverage) => format!("{} ({coverage})", estimate.n),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
-use super::markdown::{EVIDENCE, Table, around, cell, code, heading, known, round, some, text};
+use super::markdown::{EVIDENCE, Table, around, bullets, cell, code, heading, known, round, some, text};
 use super::rule;
 use crate::claims::handoffs::Way;
 use crate::fmt;
@@ -29,7 +29,7 @@ pub fn short(studies: &[StudyView]) -> String {
     });
     let found = predicted(studies);
     let rule = format!(
-        " **Overhead is cost ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %; for less, work must take over 20 times the cost. This rule predicts [{} of {} effects](REPORT.md#the-rule).",
+        " **Overhead is cost ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule).",
         rule::agreeing(&found),
         found.len()
     );
@@ -66,7 +66,7 @@ pub fn section(studies: &[StudyView]) -> String {
 fn table(rows: &[(&StudyView, &JudgedPrice)]) -> String {
     let mut table = Table::new("Price of | >Sync | >Async | >If idle cores poll");
     for (view, price) in rows {
-        let figure = |way| match price.hosts.as_slice() {
+        let figure = |way| match price.ranged().collect::<Vec<_>>()[..] {
             [only] => figure(only, way),
             _ => known(price.range(way)),
         };
@@ -79,6 +79,7 @@ fn table(rows: &[(&StudyView, &JudgedPrice)]) -> String {
 /// The prices of a study by host: a section of its evidence; nothing if none was measured.
 pub fn by_host(view: &StudyView) -> String {
     let mut table = Table::new("Id | Price of | Host | >Sync | >Async | >In place | >Blocks | Round");
+    let mut notes = BTreeSet::new();
     for price in &view.prices {
         let mut first = [code(&price.price.id), cell(&words(price))];
         for on in &price.hosts {
@@ -87,9 +88,17 @@ pub fn by_host(view: &StudyView) -> String {
             let host = cell(view.origin.name(on.host));
             table.row([&first[..], &[host], &figures, &[blocks.to_string(), round(&on.round)]].concat());
             first = [const { String::new() }; 2];
+            notes.extend(on.rows.iter().filter_map(|(_, row)| {
+                Some(format!(
+                    "{}: {} ({}).",
+                    figures::what(&row.scale),
+                    figures::apart(row)?,
+                    view.origin.name(on.host)
+                ))
+            }));
         }
     }
-    table.below(&heading("prices", "## Prices"))
+    table.below(&heading("prices", "## Prices")) + &bullets(&notes)
 }
 
 /// Prices for a terminal, all or those of the README.
@@ -97,10 +106,12 @@ pub fn in_text(studies: &[StudyView], is_short: bool) -> String {
     let mut out = String::new();
     for (_, price) in priced(studies).filter(|(_, price)| price.price.is_in_readme || !is_short) {
         let on = price.on(price_host(studies));
+        let over =
+            if price.polling_apart && !polling(price).is_empty() { "if idle cores sleep: " } else { "over hosts: " };
         let threshold = around("least work for under 5 %: ", thresholds(price), "");
         let lines = [
             by_way(|way| Some(figures::estimate(on?.row(way)?))),
-            around("over hosts: ", by_way(|way| price.range(way).filter(|_| price.ranged().count() > 1)), ""),
+            around(over, by_way(|way| price.range(way).filter(|_| price.ranged().count() > 1)), ""),
             around("if idle cores poll: ", polling(price), ""),
             if price.price.uses.is_empty() { threshold } else { price.use_in_words() },
         ];
@@ -120,9 +131,9 @@ fn host_name(studies: &[StudyView]) -> &str {
 
 fn lead(studies: &[StudyView], of: &str) -> String {
     let hosts: BTreeSet<usize> = priced(studies).flat_map(|(_, price)| price.ranged()).map(|on| on.host).collect();
-    let (from, at) = match hosts.len() {
-        0 | 1 => (format!(", on [{}", cell(host_name(studies))), ", with one round's confidence interval"),
-        hosts => (format!(": the range over up to [{hosts} hosts"), ""),
+    let (from, at) = match Vec::from_iter(hosts)[..] {
+        [only] => (format!(", on [{}", cell(studies[0].origin.name(only))), ", with one round's confidence interval"),
+        ref hosts => (format!(": the range over up to [{} hosts", hosts.len()), ""),
     };
     format!("A figure is {of} cost beyond the same work in place{from}]({EVIDENCE}MACHINES.md){at}.")
 }

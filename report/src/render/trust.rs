@@ -30,7 +30,7 @@ fn sources(origin: &Origin) -> String {
     let mut table = Table::new(
         "Round | Host | Part | >Blocks run of planned | >Steal | >Arithmetic | >Memory | >Context switch | >Hop to the pool",
     );
-    for Source { folder, host, part, blocks: (run, planned), machine } in &origin.rounds {
+    for Source { folder, host, part, blocks: (run, planned), machine, .. } in &origin.rounds {
         let figure = |name: &str| or_nothing(machine.number(name), |x| fmt::value(x, fmt::unit_of(name)));
         let first = [round(folder), cell(origin.name(*host)), (*part).to_owned(), format!("{run} of {planned}")];
         table.row([&first[..], &[figure("steal_percent")], &host::PROBES.map(|(name, _)| figure(name))].concat());

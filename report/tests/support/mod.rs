@@ -171,6 +171,8 @@ pub struct Toy {
     pub probe_ns: f64,
     /// For how long idle cores poll before they sleep.
     pub idle_poll_ns: u64,
+    /// From core to core after a run, if it says so.
+    pub core_to_core_ns: fn(&PlannedRun) -> Option<f64>,
     pub steal_percent: f64,
     pub profile: &'static str,
     /// Further arguments of `report plan`.
@@ -187,6 +189,7 @@ impl Default for Toy {
             cpu_model: "Toy 1000",
             probe_ns: 1.5,
             idle_poll_ns: 0,
+            core_to_core_ns: |_| None,
             steal_percent: 0.7,
             profile: "quick",
             part: &[],
@@ -265,7 +268,10 @@ impl Toy {
         let line = match outcome {
             Outcome::Took(work_s, peak_rss_kib) => {
                 let hour: f64 = stamp[9..11].parse().expect("a stamp has its hour there");
-                let metrics = json!({ "idle_ratio": 0.75, "peak_rss_kib": peak_rss_kib, "system_s": hour / 1000.0, "work_s": work_s });
+                let mut metrics = json!({ "idle_ratio": 0.75, "peak_rss_kib": peak_rss_kib, "system_s": hour / 1000.0, "work_s": work_s });
+                if let Some(ns) = (self.core_to_core_ns)(run) {
+                    metrics["core_to_core_p50_ns"] = json!(ns);
+                }
                 let record = self.record(run, &metrics);
                 json!({ "run": run.run, "exit": 0, "hyperfine": hyperfine(work_s + 0.003), "record": record })
             }
