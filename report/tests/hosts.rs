@@ -8,7 +8,9 @@ use report::folder::host::{self, PROBES};
 use report::folder::machine::Machine;
 use report::folder::plan_file::PlannedRun;
 use serde_json::{Value, json};
-use support::{CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, judging, rendered, temporary, times, usual};
+use support::{
+    CASES, CLAIMS, FIRST, Outcome, PAGE, SECOND, THIRD, Toy, cases, judging, printed, rendered, temporary, times, usual,
+};
 
 mod support;
 
@@ -117,6 +119,27 @@ fn rounds_that_mostly_find_the_cores_elsewhere_are_of_another_host() {
     assert_eq!(found(temp.path()).3.len(), 1);
     of(|_| Some(250.0)).seal(temp.path(), THIRD, opposite);
     assert_eq!(found(temp.path()).3.len(), 2);
+}
+
+#[test]
+fn a_verdict_that_some_hosts_leave_unclear_says_on_how_many_it_rests() {
+    const ANSWER: &str = "[answer]\nname = \"Toy\"\nsaid = \"a is slower\"\nsetup = \"time {C1.published.judged}\"\nequal = \"-\"\nso = \"-\"\nwhy = \"-\"\nunless = \"-\"\n";
+    let temp = temporary();
+    let on = |cpu_model| Toy { cpu_model, page: PAGE.to_owned() + ANSWER, ..Toy::default() };
+    let noisy = |run: &PlannedRun| {
+        let factor = if run.block % 2 == 0 { 3.0 } else { 0.3 };
+        times(run, if run.case.arm == "a" { factor } else { 1.0 })
+    };
+    let said = || {
+        let answers = printed("answers", temp.path()).success();
+        String::from_utf8(answers.get_output().stdout.clone()).expect("it is text")
+    };
+    on("Toy 1000").seal(temp.path(), FIRST, usual);
+    assert!(said().contains("time +50 %, holds\n"), "{}", said());
+    on("Toy 2000").seal(temp.path(), SECOND, noisy);
+    assert!(said().contains(", holds on 1 of 2 hosts\n"), "{}", said());
+    on("Toy 3000").seal(temp.path(), THIRD, opposite);
+    assert!(said().contains(", depends\n"), "{}", said());
 }
 
 #[test]

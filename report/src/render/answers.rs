@@ -7,6 +7,7 @@ use std::mem;
 use super::markdown::{EVIDENCE, Table, around, cell, code, known, prose, some, text};
 use super::{REPORT, prices};
 use crate::claims::Form;
+use crate::claims::rules::Over;
 use crate::fmt::{self, anchor};
 use crate::judge::figures::{self, or_nothing};
 use crate::judge::judged::{JudgedGoal, Row, Verdict};
@@ -88,9 +89,12 @@ fn figure(view: &StudyView, (id, form): (&str, Form), of: Option<&String>, what:
     match what {
         What::Range | What::Judged => {
             let range = figures::range(&rows.iter().map(|(_, row)| *row).collect::<Vec<_>>())?;
-            let over = view.over(id, form);
-            let is_said = what == What::Judged || over.decided == 0;
-            Some(range + &around(", ", if is_said { over.verdict.into() } else { "" }, ""))
+            let Over { verdict, decided, unclear } = view.over(id, form);
+            // The range is of the hosts that leave it unclear, too.
+            let is_partly = unclear > 0 && decided > 0 && verdict != Verdict::Depends;
+            let of = if is_partly { format!(" on {decided} of {} hosts", decided + unclear) } else { String::new() };
+            let is_said = what == What::Judged || decided == 0;
+            Some(range + &if is_said { format!(", {verdict}{of}") } else { String::new() })
         }
         What::Theirs => {
             let alike = view.mirrors(id, form).filter(|mirror| of.is_none_or(|of| mirror.scenario == *of));

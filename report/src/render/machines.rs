@@ -22,7 +22,7 @@ pub fn page(studies: &[StudyView]) -> String {
     let name = |host: usize| cell(studies[0].origin.name(host));
     let distances = |host: usize| {
         let own = sources().filter(|source| source.host == host);
-        around(". ", core_to_core(own.flat_map(|source| source.core_to_core_ns.clone()).collect()), "")
+        around(". ", core_to_core(&own.flat_map(|source| source.core_to_core_ns.clone()).collect::<Vec<_>>()), "")
     };
     let listed = hosts
         .iter()
@@ -35,8 +35,8 @@ pub fn page(studies: &[StudyView]) -> String {
 }
 
 /// "From core to core: 61 ns, in 3.2 % of the runs farther (240 ns)"; empty if no run said so.
-fn core_to_core(all: Vec<f64>) -> String {
-    let Some(usual) = stats::median(all.clone()) else { return String::new() };
+fn core_to_core(all: &[f64]) -> String {
+    let Some(usual) = stats::median(all.to_vec()) else { return String::new() };
     let elsewhere = |word: &str, is: fn(f64, f64) -> bool| {
         let moved: Vec<f64> =
             all.iter().copied().filter(|ns| round::is_elsewhere(*ns, usual) && is(*ns, usual)).collect();

@@ -35,7 +35,7 @@ pub fn short(studies: &[StudyView]) -> String {
     );
     let apart = format!(
         " Most of a wake's cost is [waking a sleeping core]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll): idle cores of \
-            these virtual machines sleep at once instead of polling, haltpoll's default."
+            these virtual machines sleep at once instead of polling."
     );
     let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
     let (apart, rule) = (if is_apart { &apart[..] } else { "" }, if found.is_empty() { "" } else { &rule });
