@@ -79,6 +79,15 @@ fn a_machine_whose_idle_cores_poll_says_so() {
     assert_eq!(host::names([&polling, &usual, &polling].into_iter()), ["Toy polling", "Toy", "Toy polling (2)"]);
 }
 
+/// What a page says of a claim in short.
+const ANSWER: &str = "[answer]\nname = \"Toy\"\nsaid = \"a is slower\"\nsetup = \"time {C1.published.judged}; apart {C1.published.apart}\"\nequal = \"-\"\nso = \"-\"\nwhy = \"-\"\nunless = \"-\"\n";
+
+/// What is said of the study in short.
+fn said(results: &Path) -> String {
+    let answers = printed("answers", results).success();
+    String::from_utf8(answers.get_output().stdout.clone()).expect("it is text")
+}
+
 /// As usual, but a is faster than b.
 fn opposite(run: &PlannedRun) -> Outcome {
     times(run, if run.case.arm == "a" { 0.4 } else { 1.0 })
@@ -104,7 +113,11 @@ fn found(results: &Path) -> (String, u64, u64, Vec<(String, String, String)>) {
 #[test]
 fn rounds_that_mostly_find_the_cores_elsewhere_are_of_another_host() {
     let temp = temporary();
-    let of = |core_to_core_ns: fn(&PlannedRun) -> Option<f64>| Toy { core_to_core_ns, ..Toy::default() };
+    let of = |core_to_core_ns: fn(&PlannedRun) -> Option<f64>| Toy {
+        core_to_core_ns,
+        page: PAGE.to_owned() + ANSWER,
+        ..Toy::default()
+    };
     // In one of eight blocks they are elsewhere, and a takes three times as long.
     let moved = |run: &PlannedRun| run.block == 2;
     of(|run| Some(if run.block == 2 { 250.0 } else { 60.0 }))
@@ -115,6 +128,7 @@ fn rounds_that_mostly_find_the_cores_elsewhere_are_of_another_host() {
         page.contains(aside) && page.contains("From core to core: 60 ns, in 12.1 % of the runs farther (250 ns)"),
         "{page}"
     );
+    assert!(said(temp.path()).contains("time +50 %, holds; apart 4.50 times\n"), "{}", said(temp.path()));
     of(|_| Some(63.0)).seal(temp.path(), SECOND, usual);
     assert_eq!(found(temp.path()).3.len(), 1);
     of(|_| Some(250.0)).seal(temp.path(), THIRD, opposite);
@@ -123,23 +137,18 @@ fn rounds_that_mostly_find_the_cores_elsewhere_are_of_another_host() {
 
 #[test]
 fn a_verdict_that_some_hosts_leave_unclear_says_on_how_many_it_rests() {
-    const ANSWER: &str = "[answer]\nname = \"Toy\"\nsaid = \"a is slower\"\nsetup = \"time {C1.published.judged}\"\nequal = \"-\"\nso = \"-\"\nwhy = \"-\"\nunless = \"-\"\n";
     let temp = temporary();
     let on = |cpu_model| Toy { cpu_model, page: PAGE.to_owned() + ANSWER, ..Toy::default() };
     let noisy = |run: &PlannedRun| {
-        let factor = if run.block % 2 == 0 { 3.0 } else { 0.3 };
+        let factor = if run.block.is_multiple_of(2) { 3.0 } else { 0.3 };
         times(run, if run.case.arm == "a" { factor } else { 1.0 })
     };
-    let said = || {
-        let answers = printed("answers", temp.path()).success();
-        String::from_utf8(answers.get_output().stdout.clone()).expect("it is text")
-    };
     on("Toy 1000").seal(temp.path(), FIRST, usual);
-    assert!(said().contains("time +50 %, holds\n"), "{}", said());
+    assert!(said(temp.path()).contains("time +50 %, holds\n"), "{}", said(temp.path()));
     on("Toy 2000").seal(temp.path(), SECOND, noisy);
-    assert!(said().contains(", holds on 1 of 2 hosts\n"), "{}", said());
+    assert!(said(temp.path()).contains(", holds on 1 of 2 hosts\n"), "{}", said(temp.path()));
     on("Toy 3000").seal(temp.path(), THIRD, opposite);
-    assert!(said().contains(", depends\n"), "{}", said());
+    assert!(said(temp.path()).contains(", depends\n"), "{}", said(temp.path()));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use report::folder::record::{DuetPair, Order};
 use report::judge::judged::Verdict::{
     Depends, DoesNot, DoesNotHold, ExplainsIt, Holds, NoDifference, NotTested, PartOfIt, Reversed, Unclear,
 };
-use report::judge::judged::{ControlState, Judged, JudgedControl, JudgedStudy};
+use report::judge::judged::{Apart, ControlState, Judged, JudgedControl, JudgedStudy};
 use samples::{RATIO, Samples, fair, n, near, parsed, ratio_of, works};
 
 mod samples;
@@ -79,9 +79,9 @@ fn pairs_that_found_the_cores_elsewhere_are_set_aside_where_six_are_left() {
     assert_eq!(found.estimate.map(|estimate| (estimate.n, (estimate.point * 1e6).round())), Some((9, 1_200_000.0)));
     let apart = found.apart.expect("three were set aside");
     assert!(apart.values.len() == 3 && apart.values.iter().all(|value| (value - 3.0).abs() < 1e-12), "{apart:?}");
-    assert_eq!((apart.apart_ns, apart.usual_ns), ([195.0; 2], 50.0));
+    assert_eq!(apart, Apart { values: apart.values.clone(), apart_ns: [195.0; 2], usual_ns: 50.0 });
     // Their medians are of the pairs that count.
-    assert_eq!(row(&moved(12, &[0, 1, 2, 3, 4, 5], 195.0)).sides[0].median, 1.2);
+    assert!((row(&moved(12, &[0, 1, 2, 3, 4, 5], 195.0)).sides[0].median - 1.2).abs() < 1e-12);
     for (blocks, far, far_ns, counted) in [
         (12, &[0, 1, 2, 3, 4, 5][..], 195.0, 6),
         (12, &[0, 1, 2, 3, 4, 5, 6], 195.0, 12),
@@ -97,6 +97,40 @@ fn pairs_that_found_the_cores_elsewhere_are_set_aside_where_six_are_left() {
         assert_eq!(found.estimate.map(|estimate| estimate.n), Some(counted), "{far:?} of {blocks} at {far_ns} ns");
         assert_eq!(found.apart.is_some(), counted < blocks, "{far:?} of {blocks} at {far_ns} ns");
     }
+}
+
+#[test]
+fn a_failed_run_counts_wherever_the_cores_were() {
+    let names = ["work_s", CORE_TO_CORE];
+    let b = (0..12).map(|block| [1.0, if block == 3 { 195.0 } else { 50.0 }]);
+    let a = (0..12).map(|block| if block == 3 { [f64::INFINITY; 2] } else { [1.2, 50.0] });
+    let row = Samples::default().metrics("s", "a", names, a).metrics("s", "b", names, b).claim(RATIO).rows[0].clone();
+    assert_eq!((row.failed, row.estimate.map(|estimate| estimate.n), row.apart), (1, Some(12), None));
+}
+
+#[test]
+fn scenarios_that_are_judged_together_keep_all_blocks() {
+    // Each loses other blocks by itself, and both together would lose all but four.
+    let names = ["work_s", CORE_TO_CORE];
+    let of = |work_s: f64, far: std::ops::Range<usize>| {
+        (0..12).map(move |block| [work_s, if far.contains(&block) { 195.0 } else { 50.0 }])
+    };
+    let samples = Samples::default().metrics("s", "a", names, of(1.2, 0..4)).metrics("s", "b", names, of(1.0, 0..0));
+    let samples = samples.metrics("t", "a", names, of(1.2, 4..8)).metrics("t", "b", names, of(1.0, 0..0));
+    let rows = samples.claim(&over_two().replace("'ratio'", "'every'")).rows;
+    let n: Vec<usize> = rows.iter().filter_map(|row| Some(row.estimate?.n)).collect();
+    assert_eq!(n, [12, 8, 8]);
+}
+
+#[test]
+fn a_round_without_a_usual_place_of_its_cores_keeps_all_pairs() {
+    let far: Vec<usize> = (0..8).collect();
+    // Eight runs of a at 195 ns, the other 16 in halves at 25 and 50 ns.
+    let names = ["work_s", CORE_TO_CORE];
+    let a = (0..12).map(|block| [1.2, if far.contains(&block) { 195.0 } else { 50.0 }]);
+    let b = (0..12).map(|block| [1.0, if block < 8 { 25.0 } else { 50.0 }]);
+    let row = Samples::default().metrics("s", "a", names, a).metrics("s", "b", names, b).claim(RATIO).rows[0].clone();
+    assert_eq!((row.estimate.map(|estimate| estimate.n), row.apart), (Some(12), None));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::stats::signed_rank::{FEWEST, Interval};
 use crate::stats::{self, CONFIDENCE, duet, estimate, floor, median_estimate, modes};
 
 pub(super) const ALL: &str = "all";
-/// How many times as far as in the median run of the round, or as near, cores are elsewhere: rows between two threads then take up to four times as long.
+/// How many times as far apart as usual, or as near, cores are elsewhere: rows between two threads then take up to four times as long.
 const ELSEWHERE: f64 = 1.5;
 
 /// A round of one host: its samples, and the claims as far as it was asked them.
@@ -42,14 +42,20 @@ pub struct Round {
 pub(super) struct Yield {
     /// Log ratios, or values, by the blocks that both sides ran in: infinite where a side failed, not a number where nothing is known.
     pub pairs: BTreeMap<u64, f64>,
-    /// Pairs that are set aside, as the cores were elsewhere, each with how far apart they were, in ns.
-    pub apart: Vec<(f64, f64)>,
+    /// Pairs that are set aside, as the cores were elsewhere, by block, each with how far apart they were, in ns.
+    pub apart: Vec<(u64, f64, f64)>,
     pub failed: usize,
 }
 
 impl Yield {
     pub(super) fn values(&self) -> Vec<f64> {
         self.pairs.values().copied().collect()
+    }
+
+    /// The same with the pairs that were set aside.
+    pub(super) fn with_apart(mut self) -> Self {
+        self.pairs.extend(self.apart.drain(..).map(|(block, pair, _)| (block, pair)));
+        self
     }
 
     /// The blocks that `other` has, too, with both values.
@@ -78,7 +84,7 @@ impl Round {
         let (profile, layouts) = (folder.meta.profile.clone(), folder.meta.layouts);
         let (cpus, polls) = (folder.machine.number("cpu_count"), host::idle_poll_ns(&folder.machine).is_some());
         let (folder, data) = (folder.below(), folder.dataset());
-        let core_to_core_ns = stats::median(data.all(CORE_TO_CORE));
+        let core_to_core_ns = usual(&data.all(CORE_TO_CORE));
         Round { host, folder, profile, layouts, cpus, polls, core_to_core_ns, claims, data, controls: OnceCell::new() }
     }
 
@@ -153,7 +159,9 @@ impl Round {
     /// Pairs pooled over the scenarios of a quantity, one per block that all of them have: the mean over the scenarios.
     pub(super) fn pooled(&self, quantity: &Quantity) -> Yield {
         let scenarios = self.scenarios(quantity);
-        let yields: Vec<Yield> = scenarios.iter().map(|scenario| self.gather(quantity, scenario)).collect();
+        // Each would set other blocks aside, and few would be in all of them.
+        let all = |scenario: &String| self.gather(quantity, scenario).with_apart();
+        let yields: Vec<Yield> = scenarios.iter().map(all).collect();
         // Not a number where failures of both sides meet.
         let mean = |block: &u64| {
             let sum: Option<f64> = yields.iter().map(|found| found.pairs.get(block).copied()).sum();
@@ -206,7 +214,8 @@ impl Round {
     /// What is said of the pairs that were set aside; `None` if all count.
     fn apart(&self, quantity: &Quantity, found: &Yield) -> Option<Apart> {
         let value = |pair: f64| if quantity.is_ratio() { pair.exp() } else { pair };
-        let (values, apart_ns): (Vec<f64>, Vec<f64>) = found.apart.iter().map(|(pair, ns)| (value(*pair), *ns)).unzip();
+        let (values, apart_ns): (Vec<f64>, Vec<f64>) =
+            found.apart.iter().map(|(_, pair, ns)| (value(*pair), *ns)).unzip();
         let ends = [f64::min, f64::max].map(|end| apart_ns.iter().copied().reduce(end));
         Some(Apart { values, apart_ns: [ends[0]?, ends[1]?], usual_ns: self.core_to_core_ns? })
     }
@@ -235,10 +244,13 @@ impl Round {
             let is_second_failure = !std::ptr::eq(sample, other) && other.error.is_some();
             found.failed += usize::from(sample.error.is_some()) + usize::from(is_second_failure);
             found.pairs.insert(sample.block, pair);
-            elsewhere.extend(self.elsewhere(sample).or(self.elsewhere(other)).map(|ns| (sample.block, ns)));
+            // A failure counts wherever the cores were.
+            let moved = [sample, other].into_iter().filter_map(|sample| self.elsewhere(sample)).reduce(f64::max);
+            elsewhere.extend(moved.filter(|_| pair.is_finite()).map(|ns| (sample.block, ns)));
         }
         if found.pairs.len() >= FEWEST + elsewhere.len() {
-            found.apart = elsewhere.iter().filter_map(|(block, ns)| Some((found.pairs.remove(block)?, *ns))).collect();
+            found.apart =
+                elsewhere.iter().filter_map(|(block, ns)| Some((*block, found.pairs.remove(block)?, *ns))).collect();
         }
         found
     }
@@ -267,7 +279,14 @@ impl Round {
     }
 }
 
-/// Whether cores that are `ns` apart are elsewhere than in most runs.
+/// How far apart cores usually are: the median, if two thirds of the runs are near it.
+pub fn usual(all: &[f64]) -> Option<f64> {
+    let median = stats::median(all.to_vec())?;
+    let near = all.iter().filter(|ns| !is_elsewhere(**ns, median)).count();
+    (3 * near >= 2 * all.len()).then_some(median)
+}
+
+/// Whether cores that are `ns` apart are elsewhere than usual.
 pub fn is_elsewhere(ns: f64, usual: f64) -> bool {
     ns.max(usual) > ELSEWHERE * ns.min(usual)
 }

@@ -3,9 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::round::is_elsewhere;
+use super::round::{is_elsewhere, usual};
 use crate::folder::{Folder, host, machine::Machine};
-use crate::stats;
 
 /// Where the figures of a study come from, for the report.
 #[derive(Debug, Clone, Default)]
@@ -67,7 +66,7 @@ pub fn choose(folders: &[Folder]) -> (Studies<'_>, Vec<String>) {
     let mut hosts: Vec<Vec<(&Machine, Option<f64>)>> = Vec::new();
     let mut studies = Studies::new();
     for folder in order {
-        let usual_ns = stats::median(folder.core_to_core_ns());
+        let usual_ns = usual(&folder.core_to_core_ns());
         let is_same = |(machine, other): &(&Machine, Option<f64>)| {
             let is_moved = usual_ns.zip(*other).is_some_and(|(own, other)| is_elsewhere(own, other));
             host::is_same(machine, &folder.machine) && !is_moved

@@ -73,7 +73,8 @@ fn points(round: &Round, quantity: &Quantity, x: &str, cases: &[String]) -> Vec<
             }
             _ => round.by_block(&samples(&cases[0]), &samples(&cases[0]), |sample, _| log(sample)),
         };
-        Some(Point { x: median(xs.collect())?, logs })
+        // Each point would set other blocks aside, and few would be in all of them.
+        Some(Point { x: median(xs.collect())?, logs: logs.with_apart() })
     };
     round.scenarios(quantity).iter().filter_map(point).collect()
 }

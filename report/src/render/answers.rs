@@ -20,7 +20,7 @@ pub const CLAIMS: &str = "![Claims about ratios, a mark per host and setting]";
 
 /// The first block of the README: what the difference was where it was not async, a row per study, and where they were measured.
 pub fn block(studies: &[StudyView]) -> String {
-    let mut table = Table::new("They said | As published: their set-up, re-run | Fair: equal work | What to do");
+    let mut table = Table::new("They said | As published: their set-up, our rewrite | Fair: equal work | What to do");
     let (mut named, mut others) = (Vec::new(), Vec::new());
     for view in studies {
         let Some(Answer { name, said, setup, equal, so, instead, .. }) = &view.page.answer else { continue };
@@ -33,7 +33,7 @@ pub fn block(studies: &[StudyView]) -> String {
         table.row([format!("{name}: {said}"), setup, equal, so]);
     }
     let not_async = format!(
-        "**Async alone caused few of the published differences.** In {} of {} studies they had another cause: ",
+        "**Most published differences are not due to async.** In {} of {} studies the cause was ",
         named.len(),
         studies.len()
     );
@@ -41,7 +41,7 @@ pub fn block(studies: &[StudyView]) -> String {
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "host", "hosts");
     format!(
-        "{}\n{}\nPercentages: async over sync unless said otherwise. A verdict judges a claim's direction or bound. *Their code* is the authors' program, the rest a rewrite. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md): *depends*: hosts or settings disagree; *unclear*: noise or a failed control forbids a verdict.\n",
+        "{}\nA verdict judges the direction of a claim, or a bound that it states, not its size. *Depends*: hosts or settings disagree; *unclear*: noise or a failed control rules out a verdict.\n\n{}\nPercentages are async relative to sync unless stated otherwise. *Their code* is the authors' program. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md).\n",
         around(&not_async, prose(&fmt::listed(&named)), &format!(".{others}\n")),
         table.render()
     )
@@ -53,7 +53,9 @@ pub fn why(studies: &[StudyView]) -> String {
         let (Document { url, year, author, .. }, answer) = (view.page.document.as_ref()?, view.page.answer.as_ref()?);
         let (title, author, at) = (prose(&view.page.title), prose(author), anchor(&view.judged.study, ""));
         let [why, unless] = [&answer.why, &answer.unless].map(|sentence| prose(&filled(view, sentence)));
-        Some(format!("**[{title}]({REPORT}#{at})**, after [{author}, {year}]({url}).\n{why}\n*Exception:* {unless}\n"))
+        Some(format!(
+            "**[{title}]({REPORT}#{at})**, after [{author}, {year}]({url}).\n{why}\n*Where it matters:* {unless}\n"
+        ))
     };
     format!("{CLAIMS}(charts/claims.svg)\n\n{}", studies.iter().filter_map(of_study).collect::<Vec<_>>().join("\n"))
 }
@@ -95,6 +97,11 @@ fn figure(view: &StudyView, (id, form): (&str, Form), of: Option<&String>, what:
             let of = if is_partly { format!(" on {decided} of {} hosts", decided + unclear) } else { String::new() };
             let is_said = what == What::Judged || decided == 0;
             Some(range + &if is_said { format!(", {verdict}{of}") } else { String::new() })
+        }
+        What::Apart => {
+            let apart = rows.iter().filter_map(|(_, row)| row.apart.as_ref());
+            let farther = apart.filter(|apart| apart.apart_ns[0] > apart.usual_ns);
+            figures::range_of(&rows[0].1.scale, &farther.flat_map(|apart| apart.values.clone()).collect::<Vec<_>>())
         }
         What::Theirs => {
             let alike = view.mirrors(id, form).filter(|mirror| of.is_none_or(|of| mirror.scenario == *of));

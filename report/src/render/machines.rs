@@ -36,7 +36,7 @@ pub fn page(studies: &[StudyView]) -> String {
 
 /// "From core to core: 61 ns, in 3.2 % of the runs farther (240 ns)"; empty if no run said so.
 fn core_to_core(all: &[f64]) -> String {
-    let Some(usual) = stats::median(all.to_vec()) else { return String::new() };
+    let Some(usual) = round::usual(all) else { return String::new() };
     let elsewhere = |word: &str, is: fn(f64, f64) -> bool| {
         let moved: Vec<f64> =
             all.iter().copied().filter(|ns| round::is_elsewhere(*ns, usual) && is(*ns, usual)).collect();

@@ -41,7 +41,10 @@ pub fn short(studies: &[StudyView]) -> String {
     let (apart, rule) = (if is_apart { &apart[..] } else { "" }, if found.is_empty() { "" } else { &rule });
     let lead = lead(studies, "its");
     let (said, rows): (Vec<_>, Vec<_>) = shown.into_iter().partition(|(_, price)| !price.price.uses.is_empty());
-    let sentence = |(view, price): &(&StudyView, &JudgedPrice)| format!("\n{}.\n", link(view, &price.use_in_words()));
+    let sentence = |(view, price): &(&StudyView, &JudgedPrice)| {
+        let words = price.use_in_words();
+        if words.is_empty() { words } else { format!("\n{}.\n", link(view, &words)) }
+    };
     let (table, said) = (table(&rows), said.iter().map(sentence).collect::<String>());
     format!("A handoff passes work or data to another thread or task. {lead}{apart}{rule}\n\n{table}{said}")
 }

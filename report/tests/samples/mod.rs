@@ -6,8 +6,7 @@ use report::error::Error;
 use report::folder::dataset::{CORE_TO_CORE, Dataset, Sample};
 use report::folder::record::{DuetPair, Order};
 use report::judge::judged::{Judged, JudgedStudy, Verdict};
-use report::judge::{self, Round};
-use report::stats;
+use report::judge::{self, Round, round};
 use std::cell::OnceCell;
 use std::num::NonZeroU64;
 
@@ -113,7 +112,7 @@ impl Samples {
     pub fn round(&self, claims: &Claims, folder: &str, profile: &str) -> Round {
         let (folder, profile, layouts) = (folder.to_owned(), profile.to_owned(), NonZeroU64::MIN);
         let (claims, data, controls) = (claims.clone(), self.0.clone(), OnceCell::new());
-        let (cpus, core_to_core_ns) = (Some(2.0), stats::median(data.all(CORE_TO_CORE)));
+        let (cpus, core_to_core_ns) = (Some(2.0), round::usual(&data.all(CORE_TO_CORE)));
         Round { host: 0, folder, profile, layouts, cpus, polls: false, core_to_core_ns, claims, data, controls }
     }
 
