@@ -20,7 +20,7 @@ pub const CLAIMS: &str = "![Claims about ratios, a mark per host and setting]";
 
 /// The first block of the README: what the difference was where it was not async, a row per study, and where they were measured.
 pub fn block(studies: &[StudyView]) -> String {
-    let mut table = Table::new("They said | As published: their set-up, our rewrite | Fair: equal work | What to do");
+    let mut table = Table::new("They said | As published: their setup, our rewrite | Fair: equal work | What to do");
     let (mut named, mut others) = (Vec::new(), Vec::new());
     for view in studies {
         let Some(Answer { name, said, setup, equal, so, instead, .. }) = &view.page.answer else { continue };
@@ -41,7 +41,7 @@ pub fn block(studies: &[StudyView]) -> String {
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "host", "hosts");
     format!(
-        "{}\nA verdict judges the direction of a claim, or a bound that it states, not its size. *Depends*: hosts or settings disagree; *unclear*: noise or a failed control rules out a verdict.\n\n{}\nPercentages are async relative to sync unless stated otherwise. *Their code* is the authors' program. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md).\n",
+        "{}\nA verdict judges the direction of a claim, or a number that it asserts. *Depends*: hosts or settings disagree; *unclear*: noise or a failed control rules out a verdict.\n\n{}\nPercentages are async relative to sync unless stated otherwise. *Their code* is the authors' program. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md).\n",
         around(&not_async, prose(&fmt::listed(&named)), &format!(".{others}\n")),
         table.render()
     )
