@@ -12,6 +12,7 @@ pub mod figures;
 pub mod judged;
 pub mod maps;
 mod mirror;
+mod pairs;
 pub mod prediction;
 pub mod prices;
 pub mod round;

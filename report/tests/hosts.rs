@@ -123,7 +123,7 @@ fn rounds_that_mostly_find_the_cores_elsewhere_are_of_another_host() {
     of(|run| Some(if run.block == 2 { 250.0 } else { 60.0 }))
         .seal(temp.path(), FIRST, |run| times(run, if moved(run) && run.case.arm == "a" { 3.0 } else { 1.0 }));
     let (page, []) = rendered(temp.path(), []);
-    let aside = "1 pair found the cores 250 ns apart, not 60 ns, and is set aside: 4.50 times";
+    let aside = "1 block found the cores 250 ns apart, not 60 ns, and is set aside: 4.50 times";
     assert!(
         page.contains(aside) && page.contains("From core to core: 60 ns, in 12.1 % of the runs farther (250 ns)"),
         "{page}"

@@ -6,7 +6,7 @@ use report::folder::record::{DuetPair, Order};
 use report::judge::judged::Verdict::{
     Depends, DoesNot, DoesNotHold, ExplainsIt, Holds, NoDifference, NotTested, PartOfIt, Reversed, Unclear,
 };
-use report::judge::judged::{Apart, ControlState, Judged, JudgedControl, JudgedStudy};
+use report::judge::judged::{Aside, ControlState, Judged, JudgedControl, JudgedStudy};
 use samples::{RATIO, Samples, fair, n, near, parsed, ratio_of, works};
 
 mod samples;
@@ -77,9 +77,8 @@ fn pairs_that_found_the_cores_elsewhere_are_set_aside_where_six_are_left() {
     let row = |samples: &Samples| samples.claim(RATIO).rows[0].clone();
     let found = row(&moved(12, &[1, 5, 7], 195.0));
     assert_eq!(found.estimate.map(|estimate| (estimate.n, (estimate.point * 1e6).round())), Some((9, 1_200_000.0)));
-    let apart = found.apart.expect("three were set aside");
-    assert!(apart.values.len() == 3 && apart.values.iter().all(|value| (value - 3.0).abs() < 1e-12), "{apart:?}");
-    assert_eq!(apart, Apart { values: apart.values.clone(), apart_ns: [195.0; 2], usual_ns: 50.0 });
+    let aside = Aside { value: 3.0_f64.ln().exp(), apart_ns: 195.0, usual_ns: 50.0 };
+    assert_eq!(found.aside, [aside; 3]);
     // Their medians are of the pairs that count.
     assert!((row(&moved(12, &[0, 1, 2, 3, 4, 5], 195.0)).sides[0].median - 1.2).abs() < 1e-12);
     for (blocks, far, far_ns, counted) in [
@@ -95,7 +94,7 @@ fn pairs_that_found_the_cores_elsewhere_are_set_aside_where_six_are_left() {
     ] {
         let found = row(&moved(blocks, far, far_ns));
         assert_eq!(found.estimate.map(|estimate| estimate.n), Some(counted), "{far:?} of {blocks} at {far_ns} ns");
-        assert_eq!(found.apart.is_some(), counted < blocks, "{far:?} of {blocks} at {far_ns} ns");
+        assert_eq!(found.aside.len(), blocks - counted, "{far:?} of {blocks} at {far_ns} ns");
     }
 }
 
@@ -105,21 +104,36 @@ fn a_failed_run_counts_wherever_the_cores_were() {
     let b = (0..12).map(|block| [1.0, if block == 3 { 195.0 } else { 50.0 }]);
     let a = (0..12).map(|block| if block == 3 { [f64::INFINITY; 2] } else { [1.2, 50.0] });
     let row = Samples::default().metrics("s", "a", names, a).metrics("s", "b", names, b).claim(RATIO).rows[0].clone();
-    assert_eq!((row.failed, row.estimate.map(|estimate| estimate.n), row.apart), (1, Some(12), None));
+    assert_eq!((row.failed, row.estimate.map(|estimate| estimate.n), row.aside), (1, Some(12), vec![]));
+}
+
+/// The arms `a` at 1.2 and `b` at 1 in twelve blocks of a scenario, of which `a` finds the cores far apart in `far`.
+fn far_in(samples: Samples, scenario: &str, far: std::ops::Range<usize>) -> Samples {
+    let names = ["work_s", CORE_TO_CORE];
+    let a = (0..12).map(|block| if far.contains(&block) { [3.0, 195.0] } else { [1.2, 50.0] });
+    samples.metrics(scenario, "a", names, a).metrics(scenario, "b", names, [[1.0, 50.0]; 12])
 }
 
 #[test]
-fn scenarios_that_are_judged_together_keep_all_blocks() {
-    // Each loses other blocks by itself, and both together would lose all but four.
+fn what_is_judged_together_loses_the_blocks_of_each() {
+    // Each loses other blocks by itself; both together keep all where fewer than six would be left.
+    for (of_s, of_t, expected) in [(0..4, 4..8, [12, 8, 8]), (0..3, 2..5, [7, 9, 9])] {
+        let samples = far_in(far_in(Samples::default(), "s", of_s), "t", of_t);
+        let rows = samples.claim(&over_two().replace("'ratio'", "'every'")).rows;
+        let n: Vec<usize> = rows.iter().filter_map(|row| Some(row.estimate?.n)).collect();
+        assert_eq!(n, expected);
+    }
+}
+
+#[test]
+fn a_cause_rests_on_blocks_that_count_for_both_of_its_sides() {
+    // The control explains all of the effect, but in blocks of its own that find the cores far apart.
     let names = ["work_s", CORE_TO_CORE];
-    let of = |work_s: f64, far: std::ops::Range<usize>| {
-        (0..12).map(move |block| [work_s, if far.contains(&block) { 195.0 } else { 50.0 }])
-    };
-    let samples = Samples::default().metrics("s", "a", names, of(1.2, 0..4)).metrics("s", "b", names, of(1.0, 0..0));
-    let samples = samples.metrics("t", "a", names, of(1.2, 4..8)).metrics("t", "b", names, of(1.0, 0..0));
-    let rows = samples.claim(&over_two().replace("'ratio'", "'every'")).rows;
-    let n: Vec<usize> = rows.iter().filter_map(|row| Some(row.estimate?.n)).collect();
-    assert_eq!(n, [12, 8, 8]);
+    let c = (0..12).map(|block| if (8..11).contains(&block) { [1.2, 195.0] } else { [1.0, 50.0] });
+    let samples = far_in(Samples::default(), "s", 0..2).metrics("s", "c", names, c);
+    let row = samples.claim(&with_cause(RATIO, SHARE)).causes[0].evidence[0].clone();
+    assert_eq!((row.estimate.map(|of| (of.n, of.point)), row.verdict), (Some((7, 1.0)), ExplainsIt));
+    assert_eq!(row.aside.len(), 5);
 }
 
 #[test]
@@ -130,7 +144,7 @@ fn a_round_without_a_usual_place_of_its_cores_keeps_all_pairs() {
     let a = (0..12).map(|block| [1.2, if far.contains(&block) { 195.0 } else { 50.0 }]);
     let b = (0..12).map(|block| [1.0, if block < 8 { 25.0 } else { 50.0 }]);
     let row = Samples::default().metrics("s", "a", names, a).metrics("s", "b", names, b).claim(RATIO).rows[0].clone();
-    assert_eq!((row.estimate.map(|estimate| estimate.n), row.apart), (Some(12), None));
+    assert_eq!((row.estimate.map(|estimate| estimate.n), row.aside), (Some(12), vec![]));
 }
 
 #[test]

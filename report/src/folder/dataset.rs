@@ -36,9 +36,4 @@ impl Dataset {
         // A tuple of references cannot look up a tuple of strings.
         self.samples.get(&(scenario.to_owned(), arm.to_owned())).map_or(&[], Vec::as_slice)
     }
-
-    /// What all samples that have it say of a metric.
-    pub fn all(&self, metric: &str) -> Vec<f64> {
-        self.samples.values().flatten().filter_map(|sample| sample.metrics.get(metric).copied()).collect()
-    }
 }

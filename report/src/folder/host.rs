@@ -14,6 +14,9 @@ const FACTS: [&str; 8] =
 pub const PROBES: [(&str, f64); 4] =
     [("probe_arithmetic_ns", 1.10), ("probe_memory_mb_per_s", 2.00), ("probe_switch_us", 2.00), ("probe_hop_us", 3.00)];
 
+/// Those that change with what idle cores do.
+const IDLE: [&str; 2] = ["probe_switch_us", "probe_hop_us"];
+
 /// For how long at most an idle core polls for work before it sleeps, in nanoseconds; `None` if it sleeps at once, or if that was not read.
 pub fn idle_poll_ns(machine: &Machine) -> Option<f64> {
     machine.number("idle_poll_ns").filter(|poll| *poll > 0.0)
@@ -22,20 +25,21 @@ pub fn idle_poll_ns(machine: &Machine) -> Option<f64> {
 /// Whether both machines are the same host: the same processor, cores, kernel and hypervisor, idle cores that poll for as long, and known probes that are
 /// alike.
 pub fn is_same(one: &Machine, other: &Machine) -> bool {
-    idle_poll_ns(one) == idle_poll_ns(other) && are_alike(one, other, &PROBES)
+    idle_poll_ns(one) == idle_poll_ns(other) && are_alike(one, other, |_| true)
 }
 
 /// The same, whatever idle cores do: arithmetic and memory do not depend on that.
 pub fn is_same_but_idle(one: &Machine, other: &Machine) -> bool {
-    are_alike(one, other, &PROBES[..2])
+    are_alike(one, other, |probe| !IDLE.contains(&probe))
 }
 
-fn are_alike(one: &Machine, other: &Machine, probes: &[(&str, f64)]) -> bool {
+fn are_alike(one: &Machine, other: &Machine, counts: impl Fn(&str) -> bool) -> bool {
     let alike = |(name, most): &(&str, f64)| match (best(one, name), best(other, name)) {
         (Some(a), Some(b)) => a > 0.0 && b > 0.0 && a.max(b) <= most * a.min(b),
         _ => false,
     };
-    FACTS.iter().all(|name| one.value(name) == other.value(name)) && probes.iter().all(alike)
+    FACTS.iter().all(|name| one.value(name) == other.value(name))
+        && PROBES.iter().filter(|(name, _)| counts(name)).all(alike)
 }
 
 /// The better reading of a probe, before or after: whoever else is on the machine only makes it slower.

@@ -1,7 +1,8 @@
 //! Claims: gather, estimate, decide, and look for the cause, part by part and form by form.
 
 use super::control::order_fault;
-use super::round::{ALL, Round, Yield, no_floor, ratio_estimate};
+use super::pairs::Pairs;
+use super::round::{ALL, Round, no_floor, ratio_estimate};
 use super::{mirror, slope};
 use crate::claims::rules::{self, Band, Each};
 use crate::claims::{Asked, Cause, Claim, Claims, Form, Kind, Of, Part, Quantity, Replicate};
@@ -176,7 +177,7 @@ fn missing<'a>(round: &Round, Part { kind, quantity, .. }: &'a Part) -> Option<&
 /// A row per scenario, of `every` a pooled one before them.
 fn by_scenario(round: &Round, part: &Part) -> Vec<Row> {
     let scenarios = round.scenarios(&part.quantity);
-    let yields: Vec<Yield> = scenarios.iter().map(|scenario| round.gather(&part.quantity, scenario)).collect();
+    let yields: Vec<Pairs> = scenarios.iter().map(|scenario| round.gather(&part.quantity, scenario)).collect();
     let of_scenario = |(scenario, found): (&String, _)| row(round, part, scenario, found);
     let mut rows: Vec<Row> = scenarios.iter().zip(&yields).map(of_scenario).collect();
     if let Kind::Every = part.kind {
@@ -191,7 +192,7 @@ fn by_scenario(round: &Round, part: &Part) -> Vec<Row> {
 }
 
 /// The row over all scenarios, whose own `rows` and `yields` may contradict it.
-fn pooled_row(round: &Round, part: &Part, rows: &[Row], yields: &[Yield]) -> Row {
+fn pooled_row(round: &Round, part: &Part, rows: &[Row], yields: &[Pairs]) -> Row {
     let margin = part.margin.ln_1p();
     let below = holm::adjust(&yields.iter().map(|found| p_value_below(&found.values(), margin)).collect::<Vec<_>>());
     let each = |(row, p_value): (&Row, f64)| {
@@ -222,7 +223,7 @@ fn copies(round: &Round, part: &Part, scenario: &str) -> Vec<(u64, f64)> {
 }
 
 /// The row with its margin and floor, and the floor to judge it by: none where A/A pairs show none, the margin where it has none by definition.
-fn floored(round: &Round, part: &Part, own: &Yield, row: Row) -> (Row, Option<f64>) {
+fn floored(round: &Round, part: &Part, own: &Pairs, row: Row) -> (Row, Option<f64>) {
     let row = Row { margin: Some(part.margin), ..row };
     if !part.has_floor() {
         return (row, Some(part.margin));
@@ -238,7 +239,7 @@ fn decided(row: Row, verdict: impl FnOnce(&Estimate) -> Verdict) -> Row {
 }
 
 /// The row of one scenario.
-fn row(round: &Round, part: &Part, scenario: &str, found: &Yield) -> Row {
+fn row(round: &Round, part: &Part, scenario: &str, found: &Pairs) -> Row {
     let (quantity, margin) = (&part.quantity, part.margin);
     let row = round.row_of(quantity, scenario, found);
     match &part.kind {
@@ -254,21 +255,20 @@ fn row(round: &Round, part: &Part, scenario: &str, found: &Yield) -> Row {
         }
         Kind::Cause { explains, .. } => {
             let effect = explained(round, part, scenario).map(|effect| round.gather(&effect.quantity, scenario));
-            explaining(row, explains, effect.as_ref(), found)
+            explaining(round, row, explains, (&effect.unwrap_or_default(), found))
         }
-        Kind::Outcome { bound, share } => outcome_row(row, quantity, found, *bound, *share),
+        Kind::Outcome { bound, share } => outcome_row(round, row, quantity, found, *bound, *share),
         // Slopes are made of several scenarios and have rows of their own.
         Kind::Slope { .. } => row,
     }
 }
 
-/// The row as the share of the effect of `of` that what `control` came to in the same blocks amounts to.
-fn explaining(row: Row, of: &str, effect: Option<&Yield>, control: &Yield) -> Row {
-    let estimate = effect.and_then(|effect| {
-        let (own, effect): (Vec<_>, Vec<_>) = control.with(effect).map(|(_, own, effect)| (own, effect)).unzip();
-        share::explained(&own, &effect, CONFIDENCE)
-    });
-    decided(Row { scale: Scale::Share { of: of.to_owned() }, estimate, apart: None, ..row }, rules::cause)
+/// The row as the share of `effect`, which is that of `of`, that what `control` came to in the same blocks amounts to.
+fn explaining(round: &Round, row: Row, of: &str, (effect, control): (&Pairs, &Pairs)) -> Row {
+    let both = Pairs::joined(&[control, effect], |both| Some((both[0], both[1])));
+    let (own, all): (Vec<f64>, Vec<f64>) = both.values().into_iter().unzip();
+    let (estimate, aside) = (share::explained(&own, &all, CONFIDENCE), round.aside(&both, |(own, all)| own / all));
+    decided(Row { scale: Scale::Share { of: of.to_owned() }, estimate, aside, ..row }, rules::cause)
 }
 
 /// The test that is a ratio of arms in `scenario`, measured as the `control` of its cause is: the effect whose cause is looked for.
@@ -291,17 +291,19 @@ fn nothing_to_explain(round: &Round, part: &Part) -> Option<String> {
     lacks_one.then(|| format!("{explains} shows no effect that could have a cause"))
 }
 
-fn outcome_row(row: Row, quantity: &Quantity, found: &Yield, bound: Band, share: f64) -> Row {
-    let value = |pair: f64| if quantity.is_ratio() { pair.exp() } else { pair };
-    let met = found.pairs.values().filter(|pair| bound.holds(value(**pair))).count();
+fn outcome_row(round: &Round, row: Row, quantity: &Quantity, found: &Pairs, bound: Band, share: f64) -> Row {
+    let is_met = |pair: f64| bound.holds(if quantity.is_ratio() { pair.exp() } else { pair });
+    let pairs = found.values();
+    let met = pairs.iter().filter(|pair| is_met(**pair)).count();
     // A block in which nothing is known may or may not have met it.
-    let unknown = found.pairs.values().filter(|pair| pair.is_nan()).count();
-    let n = found.pairs.len();
+    let unknown = pairs.iter().filter(|pair| pair.is_nan()).count();
+    let n = pairs.len();
     let (lo, _) = binomial::interval(met, n, CONFIDENCE);
     let (_, hi) = binomial::interval(met + unknown, n, CONFIDENCE);
     let estimate = Estimate { point: met as f64 / n as f64, lo, hi, n, level: 1.0 - CONFIDENCE };
-    let scale = Scale::Blocks { criterion: criterion(quantity, bound) };
-    decided(Row { scale, estimate: (n > 0).then_some(estimate), apart: None, ..row }, |met| rules::outcome(met, share))
+    let (scale, estimate) = (Scale::Blocks { criterion: criterion(quantity, bound) }, (n > 0).then_some(estimate));
+    let aside = round.aside(found, |pair| f64::from(u8::from(is_met(pair))));
+    decided(Row { scale, estimate, aside, ..row }, |met| rules::outcome(met, share))
 }
 
 /// "p99 or failed, threads ÷ tokio, at least 10", "whole or crash of `spawn_tasks` at most 60 s".
@@ -319,12 +321,12 @@ fn criterion(quantity: &Quantity, bound: Band) -> String {
 /// Judges a cause by its evidence, which rests on blocks of the test itself: in every scenario, as the test is judged, and the worst counts. A
 /// slope is one effect over all of them, of which a control arm explains a share by its own slope.
 fn judge_cause(round: &Round, part: &Part, cause: &Cause) -> judged::Cause {
-    let row = |scenario: &str, gather: &dyn Fn(&Quantity) -> Yield| {
+    let row = |scenario: &str, gather: &dyn Fn(&Quantity) -> Pairs| {
         let control = gather(&cause.quantity);
         let row = Row { part: part.text.clone(), ..round.row_of(&cause.quantity, scenario, &control) };
         match cause.bound {
             Some(bound) => decided(row, |estimate| counted(estimate, bound)),
-            None => explaining(row, "the effect", Some(&gather(&part.quantity)), &control),
+            None => explaining(round, row, "the effect", (&gather(&part.quantity), &control)),
         }
     };
     let of = |scenario: &String| row(scenario, &|quantity| round.gather(quantity, scenario));

@@ -1,7 +1,8 @@
 //! Controls: copies of one arm that must not be told apart, and planted effects that must be found.
 
 use super::Round;
-use super::round::{ALL, Yield, no_floor, ratio_estimate};
+use super::pairs::Pairs;
+use super::round::{ALL, no_floor, ratio_estimate};
 use crate::claims::rules::{self, CONTRADICTS};
 use crate::claims::{ControlCase, Of, Quantity};
 use crate::judge::judged::{ControlState, Estimate, JudgedControl, Row};
@@ -83,7 +84,7 @@ fn in_words(wide: &Estimate) -> String {
 }
 
 /// The A/A pairs that show the noise of a control: of a planted one those of the same arm in its scenarios, whichever A/A control they were run for.
-fn copies(round: &Round, control: &ControlCase, own: &Yield) -> Vec<(u64, f64)> {
+fn copies(round: &Round, control: &ControlCase, own: &Pairs) -> Vec<(u64, f64)> {
     let quantity = &control.quantity;
     let Of::Ratio { denominator, .. } = &quantity.of else { return Vec::new() };
     if control.planted.is_none() {

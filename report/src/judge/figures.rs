@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::claims::Unit;
 use crate::claims::rules::{Band, Over};
 use crate::fmt;
-use crate::judge::judged::{Apart, Estimate, Range, Row, Scale, Side, Verdict};
+use crate::judge::judged::{Aside, Estimate, Range, Row, Scale, Side, Verdict};
 use crate::stats::modes::Mode;
 
 /// Stands where there is nothing to print.
@@ -91,10 +91,14 @@ pub fn estimate(row: &Row) -> String {
 
 /// The estimate as it is printed: that of a slope over a range as the factor between its ends.
 pub fn shown(row: &Row) -> Option<Estimate> {
-    let Scale::Slope { range: Some(Range { from, to, .. }), .. } = &row.scale else { return row.estimate };
     let Estimate { point, lo, hi, .. } = row.estimate?;
-    let [point, lo, hi] = [point, lo, hi].map(|slope| (slope * (to / from).ln()).exp());
+    let [point, lo, hi] = [point, lo, hi].map(|value| on_scale(&row.scale, value));
     Some(Estimate { point, lo, hi, ..row.estimate? })
+}
+
+fn on_scale(scale: &Scale, value: f64) -> f64 {
+    let Scale::Slope { range: Some(Range { from, to, .. }), .. } = scale else { return value };
+    (value * (to / from).ln()).exp()
 }
 
 /// The same of a ratio by itself.
@@ -296,15 +300,25 @@ pub fn modes(row: &Row) -> impl Iterator<Item = String> {
     })
 }
 
-/// "3 pairs found the cores 190 to 240 ns apart, not 61 ns, and are set aside: +104 to +112 %"; `None` if all count.
-pub fn apart(row: &Row) -> Option<String> {
-    let Apart { values, apart_ns, usual_ns } = row.apart.as_ref()?;
-    let [from, to, usual] = [apart_ns[0], apart_ns[1], *usual_ns].map(|ns| fmt::rough([ns; 2], "ns"));
-    let there = fmt::range(&from, &to);
-    let pairs = fmt::plural(values.len(), "pair", "pairs");
-    let are = if values.len() == 1 { "is" } else { "are" };
-    let range = range_of(&row.scale, values)?;
-    Some(format!("{pairs} found the cores {there} apart, not {usual}, and {are} set aside: {range}"))
+/// "3 blocks found the cores 190 to 240 ns apart, not 61 ns, and are set aside: +104 to +112 %", of blocks that found them nearer and of those that found
+/// them farther; nothing if all count.
+pub fn aside(row: &Row) -> impl Iterator<Item = String> {
+    let (farther, nearer): (Vec<Aside>, Vec<Aside>) = row.aside.iter().partition(|block| block.is_farther());
+    [nearer, farther].into_iter().filter_map(|blocks| {
+        let ns = |ns: f64| fmt::rough([ns; 2], "ns");
+        let mut apart_ns: Vec<f64> = blocks.iter().map(|block| block.apart_ns).collect();
+        apart_ns.sort_by(f64::total_cmp);
+        let there = fmt::range(&ns(*apart_ns.first()?), &ns(*apart_ns.last()?));
+        let are = if blocks.len() == 1 { "is" } else { "are" };
+        let range = range_aside(&row.scale, &blocks)?;
+        let found = fmt::plural(blocks.len(), "block", "blocks") + " found the cores";
+        Some(format!("{found} {there} apart, not {}, and {are} set aside: {range}", ns(blocks[0].usual_ns)))
+    })
+}
+
+/// From the least to the most of what is set aside; `None` without any.
+pub fn range_aside(scale: &Scale, blocks: &[Aside]) -> Option<String> {
+    range_of(scale, &blocks.iter().map(|block| on_scale(scale, block.value)).collect::<Vec<_>>())
 }
 
 pub fn or_nothing<T>(value: Option<T>, said: impl FnOnce(T) -> String) -> String {

@@ -71,8 +71,8 @@ pub struct Row {
     pub figure: Option<Band>,
     pub verdict: Verdict,
     pub failed: usize,
-    /// The pairs that are set aside; `None` if all count.
-    pub apart: Option<Apart>,
+    /// The blocks that are set aside, as they found the cores of a virtual machine elsewhere than most of the round.
+    pub aside: Vec<Aside>,
     /// Path of the round that it is of, relative to the results root.
     pub round: String,
     /// A smaller question of the claim, or a scenario that a pooled row has heard.
@@ -112,14 +112,20 @@ impl Row {
     }
 }
 
-/// Pairs that found the cores of a virtual machine elsewhere than most of the round.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Apart {
-    /// One per pair, on the scale of its row.
-    pub values: Vec<f64>,
-    /// From core to core then, from the least to the most, and usually.
-    pub apart_ns: [f64; 2],
+/// A block that is set aside.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Aside {
+    /// On the scale of its row.
+    pub value: f64,
+    /// From core to core then, and usually.
+    pub apart_ns: f64,
     pub usual_ns: f64,
+}
+
+impl Aside {
+    pub fn is_farther(&self) -> bool {
+        self.apart_ns > self.usual_ns
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

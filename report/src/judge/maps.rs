@@ -1,8 +1,7 @@
 //! Maps: what each arm costs over the range of x on the hosts that measured it, and where one passes another.
 
-use std::collections::BTreeMap;
-
-use super::round::{Yield, scale};
+use super::pairs::Pairs;
+use super::round::scale;
 use super::{Round, newest};
 use crate::claims::Of;
 use crate::claims::map::{Crossing, Curve, Line, Map, When};
@@ -70,7 +69,7 @@ fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
     let map = round.claims.maps.iter().find(|own| own.id == map.id)?;
     let gather = |line: &Line, scenario: &str| {
         let is_asked = line.quantity.is_measured(&round.profile);
-        if is_asked { round.gather(&line.quantity, scenario) } else { Yield::default() }
+        if is_asked { round.gather(&line.quantity, scenario) } else { Pairs::default() }
     };
     let base = map.base.as_ref().and_then(|base| map.line(base));
     let x = |scenario: &String| stats::median(round.gather(&map.place, scenario).values());
@@ -78,9 +77,9 @@ fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
     let mut scenarios: Vec<(f64, &String)> = found.filter(|(x, _)| x.is_finite() && *x > 0.0).collect();
     scenarios.sort_by(|a, b| a.0.total_cmp(&b.0));
     let point = |(x, scenario): &(f64, &String)| {
-        let found: Vec<Yield> = map.lines.iter().map(|line| gather(line, scenario)).collect();
-        let shown = |own: &Yield| match base {
-            Some(base) => quotients(own, &found[base]).into_values().collect(),
+        let found: Vec<Pairs> = map.lines.iter().map(|line| gather(line, scenario)).collect();
+        let shown = |own: &Pairs| match base {
+            Some(base) => quotients(own, &found[base]),
             None => own.values(),
         };
         let ys: Vec<Option<Estimate>> = found.iter().map(|own| median_estimate(&shown(own), CONFIDENCE)).collect();
@@ -106,7 +105,7 @@ fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
         let shared = scenarios.iter().filter(|(_, name)| own.contains(name) && others.contains(name));
         let ratio = |scenario: &str| {
             let ratios = quotients(&gather(arm, scenario), &gather(over, scenario));
-            median_estimate(&ratios.into_values().collect::<Vec<_>>(), CONFIDENCE)
+            median_estimate(&ratios, CONFIDENCE)
         };
         let ratios: Option<Vec<(f64, Estimate)>> = shared.map(|(x, scenario)| Some((*x, ratio(scenario)?))).collect();
         let ratios = ratios.unwrap_or_default();
@@ -128,8 +127,8 @@ fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
 }
 
 /// The ratio of each block that has both and in which one at least is known.
-fn quotients(above: &Yield, below: &Yield) -> BTreeMap<u64, f64> {
-    above.with(below).map(|(block, a, b)| (block, a / b)).filter(|(_, ratio)| !ratio.is_nan()).collect()
+fn quotients(above: &Pairs, below: &Pairs) -> Vec<f64> {
+    Pairs::joined(&[above, below], |both| Some(both[0] / both[1]).filter(|ratio| !ratio.is_nan())).values()
 }
 
 /// Where the ratio of `points`, in rising order of x, passes `at`, with the interval that theirs leave: it lies behind each point whose interval is wholly

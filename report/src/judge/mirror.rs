@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::round::{Yield, ratio_estimate};
+use super::pairs::Pairs;
+use super::round::ratio_estimate;
 use super::{Round, newest};
 use crate::claims::{Form, Part, Quantity, rules};
 use crate::judge::figures::times;
@@ -26,8 +27,7 @@ fn of_part(round: &Round, part: &Part) -> Vec<Mirror> {
     let Some(mirrors) = &part.mirrors else { return Vec::new() };
     let compare = |but: &str, theirs: &Quantity, scenario: &str| {
         let (theirs, ours) = (effects(round, theirs, scenario), effects(round, &mirrors.ours, scenario));
-        let pairs = theirs.with(&ours).map(|(block, theirs, ours)| (block, theirs - ours)).collect();
-        let apart = ratio_estimate(&Yield { pairs, ..Yield::default() }, CONFIDENCE)?;
+        let apart = ratio_estimate(&Pairs::joined(&[&theirs, &ours], |both| Some(both[0] - both[1])), CONFIDENCE)?;
         let agrees = rules::equal(&apart, MARGIN);
         let (theirs, ours) = (ratio_estimate(&theirs, CONFIDENCE)?, ratio_estimate(&ours, CONFIDENCE)?);
         let (part, scenario, at) = (part.text.clone(), scenario.to_owned(), (round.folder.clone(), round.host));
@@ -41,12 +41,9 @@ fn of_part(round: &Round, part: &Part) -> Vec<Mirror> {
 }
 
 /// What `quantity` came to in logarithms: a value is its own ratio to one.
-fn effects(round: &Round, quantity: &Quantity, scenario: &str) -> Yield {
-    let mut found = round.gather(quantity, scenario);
-    if !quantity.is_ratio() {
-        found.pairs.values_mut().for_each(|value| *value = value.ln());
-    }
-    found
+fn effects(round: &Round, quantity: &Quantity, scenario: &str) -> Pairs {
+    let found = round.gather(quantity, scenario);
+    if quantity.is_ratio() { found } else { Pairs::joined(&[&found], |value| Some(value[0].ln())) }
 }
 
 /// A form as published whose mirror does something else than the authors' code is unclear on `host`: by the newest comparison there that can tell, else

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
 use super::control;
+use super::pairs::Pairs;
 use crate::claims::{Claims, Of, Quantity, Unit};
 use crate::folder::dataset::{CORE_TO_CORE, Dataset, Sample};
 use crate::folder::{Folder, host};
-use crate::judge::judged::{Apart, Estimate, JudgedControl, Row, Scale, Side, Verdict};
+use crate::judge::judged::{Aside, Estimate, JudgedControl, Row, Scale, Side, Verdict};
 use crate::stats::signed_rank::{FEWEST, Interval};
 use crate::stats::{self, CONFIDENCE, duet, estimate, floor, median_estimate, modes};
 
@@ -37,33 +38,6 @@ pub struct Round {
     pub controls: OnceCell<Vec<JudgedControl>>,
 }
 
-/// What a quantity came to.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Yield {
-    /// Log ratios, or values, by the blocks that both sides ran in: infinite where a side failed, not a number where nothing is known.
-    pub pairs: BTreeMap<u64, f64>,
-    /// Pairs that are set aside, as the cores were elsewhere, by block, each with how far apart they were, in ns.
-    pub apart: Vec<(u64, f64, f64)>,
-    pub failed: usize,
-}
-
-impl Yield {
-    pub(super) fn values(&self) -> Vec<f64> {
-        self.pairs.values().copied().collect()
-    }
-
-    /// The same with the pairs that were set aside.
-    pub(super) fn with_apart(mut self) -> Self {
-        self.pairs.extend(self.apart.drain(..).map(|(block, pair, _)| (block, pair)));
-        self
-    }
-
-    /// The blocks that `other` has, too, with both values.
-    pub(super) fn with(&self, other: &Yield) -> impl Iterator<Item = (u64, f64, f64)> {
-        self.pairs.iter().filter_map(|(block, own)| Some((*block, *own, *other.pairs.get(block)?)))
-    }
-}
-
 /// Why so many A/A pairs give no floor; `None` if they are enough.
 pub(super) fn no_floor(pairs: usize) -> Option<String> {
     let why = match pairs {
@@ -83,8 +57,8 @@ impl Round {
     pub fn new(host: usize, folder: &Folder, claims: Claims) -> Self {
         let (profile, layouts) = (folder.meta.profile.clone(), folder.meta.layouts);
         let (cpus, polls) = (folder.machine.number("cpu_count"), host::idle_poll_ns(&folder.machine).is_some());
+        let core_to_core_ns = usual(&folder.core_to_core_ns());
         let (folder, data) = (folder.below(), folder.dataset());
-        let core_to_core_ns = usual(&data.all(CORE_TO_CORE));
         Round { host, folder, profile, layouts, cpus, polls, core_to_core_ns, claims, data, controls: OnceCell::new() }
     }
 
@@ -103,8 +77,9 @@ impl Round {
     }
 
     pub(super) fn median(&self, scenario: &str, arm: &str, metric: &str) -> Option<f64> {
-        let samples = self.data.samples(scenario, arm);
-        stats::median(samples.iter().filter_map(|sample| sample.metrics.get(metric).copied()).collect())
+        let samples: Vec<&Sample> = self.data.samples(scenario, arm).iter().collect();
+        let recorded = self.by_block(&samples, &samples, |sample, _| sample.metrics.get(metric).copied());
+        stats::median(recorded.values())
     }
 
     /// The samples of `arm` in the blocks that `quantity` asks for: others may have asked for more of the same case.
@@ -118,7 +93,7 @@ impl Round {
         samples.into_iter().filter_map(|sample| sample.metrics.get(metric).copied()).collect()
     }
 
-    pub(super) fn gather(&self, quantity: &Quantity, scenario: &str) -> Yield {
+    pub(super) fn gather(&self, quantity: &Quantity, scenario: &str) -> Pairs {
         let samples = |arm: &str| self.samples(quantity, scenario, arm);
         let metric = &quantity.metric;
         // A failure is infinitely bad: an infinite time, or no throughput.
@@ -152,36 +127,27 @@ impl Round {
                     })
                 })
             }
-            Of::Each(_) => Yield::default(),
+            Of::Each(_) => Pairs::default(),
         }
     }
 
     /// Pairs pooled over the scenarios of a quantity, one per block that all of them have: the mean over the scenarios.
-    pub(super) fn pooled(&self, quantity: &Quantity) -> Yield {
-        let scenarios = self.scenarios(quantity);
-        // Each would set other blocks aside, and few would be in all of them.
-        let all = |scenario: &String| self.gather(quantity, scenario).with_apart();
-        let yields: Vec<Yield> = scenarios.iter().map(all).collect();
+    pub(super) fn pooled(&self, quantity: &Quantity) -> Pairs {
+        let found: Vec<Pairs> = self.scenarios(quantity).iter().map(|name| self.gather(quantity, name)).collect();
         // Not a number where failures of both sides meet.
-        let mean = |block: &u64| {
-            let sum: Option<f64> = yields.iter().map(|found| found.pairs.get(block).copied()).sum();
-            Some((*block, sum? / yields.len() as f64))
-        };
-        let blocks = yields.iter().take(1).flat_map(|first| first.pairs.keys());
-        let failed = yields.iter().map(|found| found.failed).sum();
-        Yield { pairs: blocks.filter_map(mean).collect(), failed, ..Yield::default() }
+        Pairs::joined(&found.iter().collect::<Vec<_>>(), |all| Some(all.iter().sum::<f64>() / all.len() as f64))
     }
 
-    pub(super) fn by_layout(&self, found: &Yield) -> Vec<(u64, f64)> {
-        found.pairs.iter().map(|(&block, &pair)| (block % self.layouts, pair)).collect()
+    pub(super) fn by_layout(&self, found: &Pairs) -> Vec<(u64, f64)> {
+        found.counting().map(|(block, pair)| (block % self.layouts, pair)).collect()
     }
 
     /// The floor of `own` effects of `quantity`, from A/A pairs and their layouts.
-    pub(super) fn noise_floor(&self, quantity: &Quantity, copies: &[(u64, f64)], own: &Yield, margin: f64) -> f64 {
+    pub(super) fn noise_floor(&self, quantity: &Quantity, copies: &[(u64, f64)], own: &Pairs, margin: f64) -> f64 {
         if quantity.is_duet() {
             floor::of_duets(copies, &self.by_layout(own), margin)
         } else {
-            floor::over_layouts(copies, own.pairs.len(), margin)
+            floor::over_layouts(copies, own.counting().count(), margin)
         }
     }
 
@@ -191,7 +157,7 @@ impl Round {
     }
 
     /// The same, of what was gathered already.
-    pub(super) fn row_of(&self, quantity: &Quantity, scenario: &str, found: &Yield) -> Row {
+    pub(super) fn row_of(&self, quantity: &Quantity, scenario: &str, found: &Pairs) -> Row {
         // Nothing says that values of one sample each are symmetric.
         let median = || median_estimate(&found.values(), CONFIDENCE);
         Row {
@@ -205,19 +171,16 @@ impl Round {
             figure: None,
             verdict: Verdict::Unclear,
             failed: found.failed,
-            apart: self.apart(quantity, found),
+            aside: self.aside(found, |pair| if quantity.is_ratio() { pair.exp() } else { pair }),
             round: self.folder.clone(),
             beside: false,
         }
     }
 
-    /// What is said of the pairs that were set aside; `None` if all count.
-    fn apart(&self, quantity: &Quantity, found: &Yield) -> Option<Apart> {
-        let value = |pair: f64| if quantity.is_ratio() { pair.exp() } else { pair };
-        let (values, apart_ns): (Vec<f64>, Vec<f64>) =
-            found.apart.iter().map(|(_, pair, ns)| (value(*pair), *ns)).unzip();
-        let ends = [f64::min, f64::max].map(|end| apart_ns.iter().copied().reduce(end));
-        Some(Apart { values, apart_ns: [ends[0]?, ends[1]?], usual_ns: self.core_to_core_ns? })
+    /// The blocks that are set aside, with what `value` makes of theirs.
+    pub(super) fn aside<T: Copy>(&self, found: &Pairs<T>, value: impl Fn(T) -> f64) -> Vec<Aside> {
+        let usual_ns = self.core_to_core_ns.unwrap_or_default();
+        found.aside().map(|(own, apart_ns)| Aside { value: value(own), apart_ns, usual_ns }).collect()
     }
 
     /// How far apart the cores were, in ns, if that is not what they usually are.
@@ -226,15 +189,14 @@ impl Round {
         is_elsewhere(own, self.core_to_core_ns?).then_some(own)
     }
 
-    /// One pair per block that is in both `samples` and `others`, which are the same where there is one side only. Pairs that found the cores elsewhere are set
-    /// aside where enough are left.
+    /// One pair per block that is in both `samples` and `others`, which are the same where there is one side only.
     pub(super) fn by_block(
         &self,
         samples: &[&Sample],
         others: &[&Sample],
         pair: impl Fn(&Sample, &Sample) -> Option<f64>,
-    ) -> Yield {
-        let (mut found, mut elsewhere) = (Yield::default(), BTreeMap::new());
+    ) -> Pairs {
+        let mut found = Pairs::default();
         let others: BTreeMap<u64, &Sample> = others.iter().map(|sample| (sample.block, *sample)).collect();
         for &sample in samples {
             let Some((&other, pair)) = others.get(&sample.block).and_then(|other| Some((other, pair(sample, other)?)))
@@ -243,22 +205,16 @@ impl Round {
             };
             let is_second_failure = !std::ptr::eq(sample, other) && other.error.is_some();
             found.failed += usize::from(sample.error.is_some()) + usize::from(is_second_failure);
-            found.pairs.insert(sample.block, pair);
-            // A failure counts wherever the cores were.
-            let moved = [sample, other].into_iter().filter_map(|sample| self.elsewhere(sample)).reduce(f64::max);
-            elsewhere.extend(moved.filter(|_| pair.is_finite()).map(|ns| (sample.block, ns)));
-        }
-        if found.pairs.len() >= FEWEST + elsewhere.len() {
-            found.apart =
-                elsewhere.iter().filter_map(|(block, ns)| Some((*block, found.pairs.remove(block)?, *ns))).collect();
+            let elsewhere = [sample, other].into_iter().filter_map(|sample| self.elsewhere(sample)).reduce(f64::max);
+            found.add(sample.block, pair, elsewhere);
         }
         found
     }
 
     /// The medians of both sides in the metric's own unit, in the blocks that count; of a duet, over all of its times.
-    fn sides(&self, quantity: &Quantity, scenario: &str, found: &Yield) -> Vec<Side> {
+    fn sides(&self, quantity: &Quantity, scenario: &str, found: &Pairs) -> Vec<Side> {
         let metric = &quantity.metric;
-        let counts = |sample: &&Sample| found.apart.is_empty() || found.pairs.contains_key(&sample.block);
+        let counts = |sample: &&Sample| found.counts(sample.block);
         let samples = |arm| self.samples(quantity, scenario, arm).into_iter().filter(counts);
         let values: Vec<(&String, Vec<f64>)> = match &quantity.of {
             Of::Ratio { numerator, denominator } if quantity.is_duet() => {
@@ -291,7 +247,7 @@ pub fn is_elsewhere(ns: f64, usual: f64) -> bool {
     ns.max(usual) > ELSEWHERE * ns.min(usual)
 }
 
-pub(super) fn ratio_estimate(found: &Yield, confidence: f64) -> Option<Estimate> {
+pub(super) fn ratio_estimate(found: &Pairs, confidence: f64) -> Option<Estimate> {
     let Interval { point, lo, hi, n, level } = estimate(&found.values(), confidence)?;
     Some(Estimate { point: point.exp(), lo: lo.exp(), hi: hi.exp(), n, level })
 }

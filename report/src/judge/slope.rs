@@ -1,7 +1,8 @@
 //! Slopes: how a value grows with another metric over the scenarios of a claim.
 
 use super::Round;
-use super::round::{ALL, Yield, ratio_estimate, read};
+use super::pairs::Pairs;
+use super::round::{ALL, ratio_estimate, read};
 use crate::claims::{Aim, Part, Quantity, rules};
 use crate::folder::dataset::Sample;
 use crate::judge::judged::{Range, Row, Scale, Verdict};
@@ -10,7 +11,7 @@ use crate::stats::{CONFIDENCE, duet, estimate, median, slope};
 /// One scenario as a point of the fit: its x, and the logarithm of y by block, which is not a number where a run failed.
 struct Point {
     x: f64,
-    logs: Yield,
+    logs: Pairs,
 }
 
 /// A row per arm, or one of a ratio.
@@ -21,9 +22,9 @@ pub(super) fn rows(round: &Round, part: &Part, x: &str, aim: Aim) -> Vec<Row> {
 }
 
 /// The slope of a ratio over its scenarios, block by block; nothing of another quantity.
-pub(super) fn gather(round: &Round, quantity: &Quantity, x: &str) -> Yield {
+pub(super) fn gather(round: &Round, quantity: &Quantity, x: &str) -> Pairs {
     if !quantity.is_ratio() {
-        return Yield::default();
+        return Pairs::default();
     }
     slopes(&points(round, quantity, x, &quantity.arms()), round.scenarios(quantity).len())
 }
@@ -32,8 +33,8 @@ fn row(round: &Round, part: &Part, (x, aim): (&str, Aim), cases: &[String]) -> R
     let quantity = &part.quantity;
     let scenarios = round.scenarios(quantity);
     let points = points(round, quantity, x, cases);
-    let slopes = slopes(&points, scenarios.len()).values();
-    let estimate = estimate(&slopes, CONFIDENCE);
+    let slopes = slopes(&points, scenarios.len());
+    let estimate = estimate(&slopes.values(), CONFIDENCE);
     let least = points.iter().min_by(|a, b| a.x.total_cmp(&b.x));
     let most = points.iter().rev().max_by(|a, b| a.x.total_cmp(&b.x));
     let (from, to) = (least.map_or(f64::INFINITY, |end| end.x), most.map_or(f64::NEG_INFINITY, |end| end.x));
@@ -51,9 +52,10 @@ fn row(round: &Round, part: &Part, (x, aim): (&str, Aim), cases: &[String]) -> R
         }),
         estimate,
         margin: is_direction.then_some(part.margin),
-        failed: points.iter().map(|point| point.logs.failed).sum(),
+        failed: slopes.failed,
+        aside: round.aside(&slopes, |slope| slope),
         scenario: ALL.to_owned(),
-        ..round.row_of(quantity, scenarios.last().map_or("", String::as_str), &Yield::default())
+        ..round.row_of(quantity, scenarios.last().map_or("", String::as_str), &Pairs::default())
     }
 }
 
@@ -73,23 +75,19 @@ fn points(round: &Round, quantity: &Quantity, x: &str, cases: &[String]) -> Vec<
             }
             _ => round.by_block(&samples(&cases[0]), &samples(&cases[0]), |sample, _| log(sample)),
         };
-        // Each point would set other blocks aside, and few would be in all of them.
-        Some(Point { x: median(xs.collect())?, logs: logs.with_apart() })
+        Some(Point { x: median(xs.collect())?, logs })
     };
     round.scenarios(quantity).iter().filter_map(point).collect()
 }
 
 /// The slope of every block that ran in all of so many scenarios: over fewer it would be of another range. A failed run leaves it open.
-fn slopes(points: &[Point], scenarios: usize) -> Yield {
+fn slopes(points: &[Point], scenarios: usize) -> Pairs {
     if points.len() < scenarios {
-        return Yield::default();
+        return Pairs::default();
     }
-    let of_block = |block: &u64| {
-        let point = |point: &Point| Some((point.x, point.logs.pairs.get(block)?.exp()));
-        let of_block: Vec<(f64, f64)> = points.iter().map(point).collect::<Option<_>>()?;
-        let failed = of_block.iter().any(|(_, y)| y.is_nan());
-        Some((*block, if failed { f64::NAN } else { slope::of_logs(&of_block)? }))
+    let of_block = |logs: &[f64]| {
+        let ys: Vec<(f64, f64)> = points.iter().zip(logs).map(|(point, log)| (point.x, log.exp())).collect();
+        if logs.iter().any(|log| log.is_nan()) { Some(f64::NAN) } else { slope::of_logs(&ys) }
     };
-    let blocks = points.iter().take(1).flat_map(|first| first.logs.pairs.keys());
-    Yield { pairs: blocks.filter_map(of_block).collect(), ..Yield::default() }
+    Pairs::joined(&points.iter().map(|point| &point.logs).collect::<Vec<_>>(), of_block)
 }

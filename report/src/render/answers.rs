@@ -10,7 +10,7 @@ use crate::claims::Form;
 use crate::claims::rules::Over;
 use crate::fmt::{self, anchor};
 use crate::judge::figures::{self, or_nothing};
-use crate::judge::judged::{JudgedGoal, Row, Verdict};
+use crate::judge::judged::{Aside, JudgedGoal, Row, Verdict};
 use crate::page::view::StudyView;
 use crate::page::{Answer, Document, Piece, Sentence, What};
 
@@ -99,9 +99,9 @@ fn figure(view: &StudyView, (id, form): (&str, Form), of: Option<&String>, what:
             Some(range + &if is_said { format!(", {verdict}{of}") } else { String::new() })
         }
         What::Apart => {
-            let apart = rows.iter().filter_map(|(_, row)| row.apart.as_ref());
-            let farther = apart.filter(|apart| apart.apart_ns[0] > apart.usual_ns);
-            figures::range_of(&rows[0].1.scale, &farther.flat_map(|apart| apart.values.clone()).collect::<Vec<_>>())
+            let aside = rows.iter().flat_map(|(_, row)| &row.aside);
+            let farther: Vec<Aside> = aside.filter(|block| block.is_farther()).copied().collect();
+            figures::range_aside(&rows[0].1.scale, &farther)
         }
         What::Theirs => {
             let alike = view.mirrors(id, form).filter(|mirror| of.is_none_or(|of| mirror.scenario == *of));

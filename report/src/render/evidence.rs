@@ -117,7 +117,7 @@ fn rows(view: &StudyView, tests: &[Test]) -> String {
             last = (&row.part, own);
             let host = view.origin.name(host);
             let notes = figures::modes(row)
-                .chain(figures::apart(row).map(|said| format!("{}: {said}", figures::what(&row.scale))));
+                .chain(figures::aside(row).map(|said| format!("{}: {said}", figures::what(&row.scale))));
             modes.extend(notes.map(|said| format!("{said} (`{}`, {host}).", row.scenario)));
             // "12 (96.1 %)", with the failed runs among them.
             let blocks = or_nothing(row.estimate.as_ref(), |estimate| match figures::coverage(estimate) {
@@ -165,7 +165,8 @@ fn evidence(cause: &Cause, verdict: &str) -> String {
             Scale::Share { .. } => scenario,
             other => format!("{}, {scenario}", text(&figures::what(other))),
         };
-        Some(if leads { format!("{figure} ({of})") } else { format!("({of}): {figure}") })
+        let figure = if leads { format!("{figure} ({of})") } else { format!("({of}): {figure}") };
+        Some(std::iter::once(figure).chain(figures::aside(row)).collect::<Vec<_>>().join("; "))
     };
     let figures: Vec<String> = cause.evidence.iter().filter_map(figure).collect();
     let stop = if leads || sentence.is_empty() || sentence.ends_with(['.', '!', '?']) { "" } else { "." };

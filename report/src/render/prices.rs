@@ -91,13 +91,9 @@ pub fn by_host(view: &StudyView) -> String {
             let host = cell(view.origin.name(on.host));
             table.row([&first[..], &[host], &figures, &[blocks.to_string(), round(&on.round)]].concat());
             first = [const { String::new() }; 2];
-            notes.extend(on.rows.iter().filter_map(|(_, row)| {
-                Some(format!(
-                    "{}: {} ({}).",
-                    figures::what(&row.scale),
-                    figures::apart(row)?,
-                    view.origin.name(on.host)
-                ))
+            notes.extend(on.rows.iter().flat_map(|(_, row)| {
+                let (what, host) = (figures::what(&row.scale), view.origin.name(on.host));
+                figures::aside(row).map(move |said| format!("{what}: {said} ({host})."))
             }));
         }
     }

@@ -91,7 +91,9 @@ fn controls(judged: &JudgedStudy) -> String {
         let planted = or_nothing(control.planted, |planted| fmt::number(planted, 3));
         let layouts = or_nothing(control.layout_sd, |sd| format!("{:.1} %", sd.exp_m1() * 100.0));
         let state = if control.state == ControlState::Failed { "**failed**" } else { control.state.into_str() };
-        let result = state.to_owned() + &around(": ", cell(&control.reason), "");
+        let said = [control.reason.clone()].into_iter().chain(figures::aside(&control.row));
+        let said: Vec<String> = said.filter(|said| !said.is_empty()).collect();
+        let result = state.to_owned() + &around(": ", cell(&said.join("; ")), "");
         table.row([cell(&control.id), figure, planted, figures::floor(&control.row), layouts, result]);
     }
     let count = |state| judged.controls.iter().filter(|control| control.state == state).count();

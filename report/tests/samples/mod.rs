@@ -112,7 +112,10 @@ impl Samples {
     pub fn round(&self, claims: &Claims, folder: &str, profile: &str) -> Round {
         let (folder, profile, layouts) = (folder.to_owned(), profile.to_owned(), NonZeroU64::MIN);
         let (claims, data, controls) = (claims.clone(), self.0.clone(), OnceCell::new());
-        let (cpus, core_to_core_ns) = (Some(2.0), round::usual(&data.all(CORE_TO_CORE)));
+        let cases = ["s", "t"].into_iter().flat_map(|scenario| ["a", "b", "c"].map(|arm| data.samples(scenario, arm)));
+        let apart_ns: Vec<f64> =
+            cases.flatten().filter_map(|sample| sample.metrics.get(CORE_TO_CORE).copied()).collect();
+        let (cpus, core_to_core_ns) = (Some(2.0), round::usual(&apart_ns));
         Round { host: 0, folder, profile, layouts, cpus, polls: false, core_to_core_ns, claims, data, controls }
     }
 
