@@ -1,10 +1,8 @@
 //! Square roots, one by one and in vectors.
 //!
 //! A processor's divider computes the roots and is the limit: on Zen 3 a vector of four takes it 9 cycles, on Skylake and Ice Lake 12.
-//! Wider vectors gain nothing there, so that there is no kernel for AVX-512.
-
-/// Accumulators of a sum, and elements in flight: enough to hide the latency of root and addition.
-const LANES: usize = 16;
+//! On Zen 4 it falls into one of two rhythms with vectors of four, 7 % apart, and keeps it until something disturbs it. Vectors of eight have one rhythm,
+//! 5 % faster than the better of the two.
 
 /// The kernels as compiled for some vector instructions, which this processor has.
 #[derive(Debug, Clone, Copy)]
@@ -18,14 +16,21 @@ pub struct Level {
 impl Level {
     /// What this processor can do, the best first.
     pub fn available() -> Vec<Level> {
-        // What every processor of the architecture has: two lanes on x86_64 and aarch64.
-        let baseline = Level { name: "baseline", sum: sum_in_lanes, roots: roots_in_lanes };
-        // Four lanes.
+        let mut levels = Vec::new();
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            return vec![Level { name: "avx2", sum: sum_avx2, roots: roots_avx2 }, baseline];
+        {
+            // Eight lanes.
+            if std::arch::is_x86_feature_detected!("avx512f") {
+                levels.push(Level { name: "avx512", sum: sum_avx512, roots: roots_avx512 });
+            }
+            // Four lanes.
+            if std::arch::is_x86_feature_detected!("avx2") {
+                levels.push(Level { name: "avx2", sum: sum_avx2, roots: roots_avx2 });
+            }
         }
-        vec![baseline]
+        // What every processor of the architecture has: two lanes on x86_64 and aarch64.
+        levels.push(Level { name: "baseline", sum: sum_in_lanes::<16>, roots: roots_in_lanes });
+        levels
     }
 
     pub fn best() -> Level {
@@ -90,10 +95,24 @@ fn to_float(index: usize) -> f64 {
 }
 
 #[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+#[inline(never)]
+fn sum_avx512(len: usize) -> f64 {
+    sum_in_lanes::<32>(len)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+#[inline(never)]
+fn roots_avx512(values: &mut [f64]) {
+    roots_in_lanes(values);
+}
+
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 #[inline(never)]
 fn sum_avx2(len: usize) -> f64 {
-    sum_in_lanes(len)
+    sum_in_lanes::<16>(len)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -103,10 +122,11 @@ fn roots_avx2(values: &mut [f64]) {
     roots_in_lanes(values);
 }
 
-/// The baseline; inlined into a function of a further level, it is compiled to that one's instructions.
+/// The baseline; inlined into a function of a further level, it is compiled to that one's instructions. So many lanes are accumulators of the sum, and
+/// elements in flight: four vectors hide the latency of root and addition.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "the level is that of the caller")]
-fn sum_in_lanes(len: usize) -> f64 {
+fn sum_in_lanes<const LANES: usize>(len: usize) -> f64 {
     let mut values: [f64; LANES] = std::array::from_fn(to_float);
     let mut sums = [0.0; LANES];
     let step = to_float(LANES);
