@@ -8,6 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use report::claims::map::When;
 use report::claims::rules::{self, ControlState, Direction, Each, Verdict};
+use report::folder::dataset::CORE_TO_CORE;
 use report::judge::maps::crossed;
 use report::stats::signed_rank::{p_value_below, p_value_beyond};
 use report::stats::{
@@ -16,8 +17,10 @@ use report::stats::{
 };
 
 mod numbers;
+mod samples;
 
 use numbers::{interval, values};
+use samples::{RATIO, Samples};
 
 const MARGIN: f64 = 0.05;
 const DUET_MARGIN: f64 = 0.02;
@@ -544,4 +547,29 @@ fn hosts_of_opposite_truth_depend_and_hosts_without_an_effect_rarely_hold() {
     });
     assert!(depends >= 195 && holds >= 195, "{depends} and {holds} of 200");
     assert_at_most(FALSE, false_holds, 200, "three hosts without an effect");
+}
+
+/// The verdict on an effect in twelve blocks of a machine whose hypervisor moves the cores apart for several runs in a row, which then take twice as long.
+fn moved(rng: &mut ChaCha8Rng, effect: f64) -> Verdict {
+    let mut is_far = rng.random_bool(0.2);
+    let mut arms = [Vec::new(), Vec::new()];
+    for _ in 0..12 {
+        let mut order = [0, 1];
+        order.shuffle(rng);
+        for arm in order {
+            is_far = if is_far { rng.random_bool(0.8) } else { rng.random_bool(0.05) };
+            let work_s = [effect, 1.0][arm] * (0.02 * normal(rng)).exp();
+            arms[arm].push(if is_far { [2.0 * work_s, 250.0] } else { [work_s, 60.0] });
+        }
+    }
+    let [a, b] = arms;
+    let names = ["work_s", CORE_TO_CORE];
+    Samples::default().metrics("s", "a", names, a).metrics("s", "b", names, b).verdict(RATIO)
+}
+
+#[test]
+fn cores_that_move_make_no_effect_and_hide_none() {
+    let [none, there] = tally(200, |rng| [is_found(moved(rng, 1.0)), moved(rng, 1.2) == Verdict::Holds]);
+    assert_at_most(FALSE, none, 200, "found where cores move and nothing else");
+    assert!(there >= 180, "an effect of 20 % is found in {there} of 200 rounds");
 }

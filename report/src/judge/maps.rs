@@ -260,7 +260,7 @@ impl JudgedMap {
         let is_same_end = first.0.total_cmp(&last.0).is_eq();
         Some(match (first.0.is_finite(), last.0.is_finite()) {
             (true, true) => fmt::range(&from, &to),
-            (false, true) => format!("at most {to}"),
+            (false, true) => format!("{to} (less on some hosts)"),
             // Of several beyond one end the one that says the least.
             (false, false) if is_same_end && first.0 < 0.0 => to,
             (false, false) if is_same_end => from,

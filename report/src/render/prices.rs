@@ -29,13 +29,13 @@ pub fn short(studies: &[StudyView]) -> String {
     });
     let found = predicted(studies);
     let rule = format!(
-        " **Overhead is cost ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule).",
+        " **Overhead = cost of a handoff ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule) to within a quarter, or 5 points.",
         rule::agreeing(&found),
         found.len()
     );
     let apart = format!(
-        " Most of a wake's cost is [waking a sleeping core]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll): idle cores of \
-            these virtual machines sleep at once instead of polling."
+        " Most of what it costs to wake a thread or task is [waking a sleeping core]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll): \
+            on these virtual machines idle cores sleep at once instead of polling."
     );
     let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
     let (apart, rule) = (if is_apart { &apart[..] } else { "" }, if found.is_empty() { "" } else { &rule });
@@ -67,10 +67,16 @@ pub fn section(studies: &[StudyView]) -> String {
 
 /// A row per price: the range over hosts, or what the only one says; where idle cores poll.
 fn table(rows: &[(&StudyView, &JudgedPrice)]) -> String {
-    let mut table = Table::new("Price of | >Sync | >Async | >If idle cores poll");
+    let poll: BTreeSet<usize> =
+        rows.iter().flat_map(|(_, price)| &price.hosts).filter(|on| on.polls).map(|on| on.host).collect();
+    let one = if poll.len() == 1 { " (one host)" } else { "" };
+    let mut table = Table::new(&format!("Price of | >Sync | >Async | >If idle cores poll{one}"));
     for (view, price) in rows {
         let figure = |way| match price.ranged().collect::<Vec<_>>()[..] {
             [only] => figure(only, way),
+            ref all if all.iter().filter(|on| on.row(way).is_some()).count() == 1 => {
+                known(price.range(way).map(|figure| format!("{figure} (one host)")))
+            }
             _ => known(price.range(way)),
         };
         let [sync, asynchronous] = WAYS.map(figure);

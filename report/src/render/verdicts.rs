@@ -93,11 +93,11 @@ pub fn in_words(view: &StudyView, id: &str) -> Option<String> {
     let here = each(&|form| {
         let found = claim.form(form).as_ref().ok()?;
         let figure = found.deciding_row().and_then(figures::short);
-        Some(format!("{} ({})", figure.unwrap_or_else(|| NOTHING.to_owned()), found.verdict))
+        Some(format!("{}, {}", figure.unwrap_or_else(|| NOTHING.to_owned()), found.verdict))
     });
     let range = each(&|form| {
         let range = figures::ranges(&view.deciding_rows(id, form))?;
-        Some(format!("{range} ({})", figures::over_in_words(view.over(id, form))))
+        Some(format!("{range}, {}", figures::over_in_words(view.over(id, form))))
     });
     let what = claim.forms().find_map(|(_, found)| found.deciding_row()).map(|row| figures::what(&row.scale));
     let row = claim.forms().find_map(|(_, found)| found.deciding_row().filter(|row| row.figure.is_some()));
