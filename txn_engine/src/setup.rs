@@ -12,6 +12,8 @@ pub enum Runner {
     ThreadPerFile,
     /// Two std threads per file at the ends of an unbounded channel, on shared `DashMap`s.
     TwoThreads,
+    /// The same, but the thread that applies looks for more a thousand times before it sleeps: a row is there sooner than a thread can fall asleep.
+    TwoThreadsAwake,
     /// Per file a blocking task of tokio that reads, an unbounded channel and a task that applies, on shared `DashMap`s. All tasks that apply run
     /// on the one thread of the runtime.
     CurrentThread,

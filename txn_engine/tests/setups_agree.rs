@@ -18,8 +18,8 @@ const BEST: [Setup; 2] = [Setup::BEST_ONE_CORE, Setup::BEST_ALL_CORES];
 
 /// Every runner, every way of reading, and channels with messages of several rows.
 fn setups() -> Vec<Setup> {
-    use Runner::{AllCores, CurrentThread, MultiThread, OneCore, ThreadPerFile, TwoThreads};
-    let all = [ThreadPerFile, TwoThreads, CurrentThread, MultiThread, OneCore, AllCores];
+    use Runner::{AllCores, CurrentThread, MultiThread, OneCore, ThreadPerFile, TwoThreads, TwoThreadsAwake};
+    let all = [ThreadPerFile, TwoThreads, TwoThreadsAwake, CurrentThread, MultiThread, OneCore, AllCores];
     let mut setups = all.map(|runner| Setup { runner, ..Setup::SYNC }).to_vec();
     for runner in [TwoThreads, CurrentThread] {
         setups.extend([16, 4096].map(|batch| Setup { runner, batch, ..Setup::SYNC }));

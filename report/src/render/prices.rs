@@ -34,8 +34,8 @@ pub fn short(studies: &[StudyView]) -> String {
         found.len()
     );
     let apart = format!(
-        " Most of what it costs to wake a thread or task is [waking a sleeping core]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll): \
-            on these virtual machines idle cores sleep at once instead of polling."
+        " To wake a thread or task is mostly [to wake a core]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll): those of these virtual machines sleep \
+            as soon as they are idle."
     );
     let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
     let (apart, rule) = (if is_apart { &apart[..] } else { "" }, if found.is_empty() { "" } else { &rule });

@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 use std::thread::{self, Builder};
 
-use flume::Sender;
+use flume::{Receiver, Sender, TryRecvError};
 use tokio::runtime::Runtime;
 
 use super::{Done, Tally, Work, read_entries};
@@ -12,7 +12,10 @@ use crate::engine::Engine;
 use crate::error::{Error, joined};
 use crate::input::Input;
 use crate::row::Entry;
-use crate::setup::Setup;
+use crate::setup::{Runner, Setup};
+
+/// How often a thread that stays awake looks for a message before it sleeps, for some 50 µs in all.
+const LOOKS: usize = 1_000;
 
 /// The reading end of a channel: sends all entries and hangs up. That nobody receives any more is no error of its own: the consumer died, which
 /// is told by its join.
@@ -45,7 +48,8 @@ fn on_threads<M: IntoIterator<Item = Entry> + Send, W: Work>(
                 let reader = Builder::new().spawn_scoped(scope, move || read(input, setup, work, &sender))?;
                 let consumer = Builder::new().spawn_scoped(scope, move || {
                     let mut tally = Tally::default();
-                    for message in receiver {
+                    let looks = if setup.runner == Runner::TwoThreadsAwake { LOOKS } else { 0 };
+                    while let Some(message) = next(&receiver, looks) {
                         consume(message, engine, work, &mut tally);
                     }
                     tally
@@ -61,6 +65,19 @@ fn on_threads<M: IntoIterator<Item = Entry> + Send, W: Work>(
         }
         Ok(all)
     })
+}
+
+/// The next message, for which the thread looks so often before it sleeps; `None` once the reader has hung up.
+fn next<M>(receiver: &Receiver<M>, looks: usize) -> Option<M> {
+    for _ in 0..looks {
+        match receiver.try_recv() {
+            Ok(message) => return Some(message),
+            Err(TryRecvError::Disconnected) => return None,
+            // Each look takes the lock that the sender wants.
+            Err(TryRecvError::Empty) => (0..16).for_each(|_| std::hint::spin_loop()),
+        }
+    }
+    receiver.recv().ok()
 }
 
 fn on_tokio<M: IntoIterator<Item = Entry> + Send + 'static, W: Work>(

@@ -4,7 +4,7 @@ use study_kit::price::Table;
 use study_kit::{Arms, Scenario, always, full, measured, originals, quick, smoke, smoke_full, smoke_quick};
 use txn_engine::Setup;
 use txn_engine::generate::Shape::{self, Accepted, Original};
-use txn_engine::setup::Runner::{MultiThread, TwoThreads};
+use txn_engine::setup::Runner::{MultiThread, TwoThreads, TwoThreadsAwake};
 
 use crate::mirror::Mirror;
 use crate::prices;
@@ -12,10 +12,11 @@ use crate::prices;
 const PIPELINE: Setup = Setup { runner: TwoThreads, ..Setup::SYNC };
 
 /// The arms that process files on our engine: the two published designs, controls that differ from them in one field, and the best.
-pub const ENGINES: [(&str, Setup); 13] = [
+pub const ENGINES: [(&str, Setup); 14] = [
     ("sync", Setup::SYNC),
     ("async", Setup::ASYNC),
     ("sync_pipelined", PIPELINE),
+    ("sync_pipelined_awake", Setup { runner: TwoThreadsAwake, ..PIPELINE }),
     ("async_batched_16", Setup { batch: 16, ..Setup::ASYNC }),
     ("async_batched_256", Setup { batch: 256, ..Setup::ASYNC }),
     ("async_batched_4096", Setup { batch: 4096, ..Setup::ASYNC }),
@@ -158,7 +159,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     rows("rows_100", 100).arms(&[
         smoke_quick(0.02, "sync async"),
         smoke(0.02, "sync@aa sync@slow sync_unshared best_one_core best_all_cores csv_scan reader"),
-        smoke(0.02, "sync_pipelined async_multi_thread async_multi_thread_batched_4096"),
+        smoke(0.02, "sync_pipelined sync_pipelined_awake async_multi_thread async_multi_thread_batched_4096"),
         smoke(0.02, BATCHED),
         smoke(0.02, PUBLISHED),
         smoke(0.02, PUBLISHED_CONTROLS),
@@ -198,6 +199,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         always(0.33, "sync"),
         measured(0.33, "sync@aa"),
         always(0.48, PIPELINES),
+        measured(0.48, "sync_pipelined_awake"),
         always(0.3, BATCHED),
         always(2.2, PUBLISHED),
         originals(1.7, ENGINES_AS_PUBLISHED),
