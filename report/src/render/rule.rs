@@ -50,7 +50,7 @@ pub fn section(studies: &[StudyView]) -> String {
     let missing = bullets(missing.map(named).collect::<BTreeSet<_>>());
     format!(
         "{}Each handoff adds its price, a pool trip that after as much work. If two parts run side by side, the longer sets the time, and each pays for its handoffs. \
-         This predicts {} of {} effects: within 25 % of the logarithm of the time ratio, or within 5 points of effects below 20 %. Bold marks [misses](docs/METHODOLOGY.md#misses).\n\n{}{}{missing}",
+         This predicts {} of {} effects: within 25 % of the logarithm of the time ratio, or 5 points of effects below 20 %. Bold marks [misses](docs/METHODOLOGY.md#misses).\n\n{}{}{missing}",
         heading("the-rule", "## The rule"),
         agreeing(&found),
         found.len(),
