@@ -204,7 +204,7 @@ fn two_hosts_that_agree_hold_on_both() {
     Toy::default().seal(temp.path(), FIRST, usual);
     slower().seal(temp.path(), SECOND, |run| times(run, if run.case.arm == "a" { 1.2 } else { 1.0 }));
     let said = judging("verdicts", temp.path()).args(["--study", "toy", "--claim", "C1"]).assert().success();
-    said.stdout(contains("as published +80 %").and(contains("as published +50 to +80 % (holds on 2 of 2)")));
+    said.stdout(contains("as published +80 %").and(contains("as published +50 to +80 %, holds on 2 of 2")));
 }
 
 #[test]

@@ -100,8 +100,8 @@ fn a_claim_is_said_in_three_lines_here_over_hosts_and_as_published() {
     let text = String::from_utf8(said.get_output().stdout.clone()).expect("it is text");
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 4, "{text}");
-    assert!(lines[1].starts_with("here:      as published +50 % (+50 to +51) (holds)"), "{text}");
-    assert_eq!(lines[2], "range:     as published +50 % (holds on 1 of 1)");
+    assert!(lines[1].starts_with("here:      as published +50 % (+50 to +51), holds"), "{text}");
+    assert_eq!(lines[2], "range:     as published +50 %, holds on 1 of 1");
     assert_eq!(lines[3], "published: +50 %");
     judging("verdicts", temp.path()).args(["--study", "toy", "--claim", "C9"]).assert().code(2).stderr(contains("C9"));
 }

@@ -41,7 +41,7 @@ pub fn block(studies: &[StudyView]) -> String {
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "host", "hosts");
     format!(
-        "{}\nA verdict judges the direction of a claim, or a number that it asserts. *Unclear*: noise or a failed control rules it out; *holds on 2 of 3 hosts*: unclear on the third; *depends*: hosts or settings disagree.\n\n{}\nPercentages are async relative to sync unless stated otherwise. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md).\n",
+        "{}\nA verdict judges the direction of a claim, or a number that it asserts. *Unclear*: noise or a failed control prevents a verdict; *holds on 2 of 3 hosts*: unclear on the third; *depends*: hosts or settings disagree.\n\n{}\nPercentages are async relative to sync unless stated otherwise. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md).\n",
         around(&not_async, prose(&fmt::listed(&named)), &format!(".{others}\n")),
         table.render()
     )

@@ -29,13 +29,13 @@ pub fn short(studies: &[StudyView]) -> String {
     });
     let found = predicted(studies);
     let rule = format!(
-        " **Overhead = cost of a handoff ÷ work between two**: 50 µs per 1 ms of work is 5 %. This predicts [{} of {} effects](REPORT.md#the-rule) to within a quarter, or 5 points.",
+        " **Overhead = cost of a handoff ÷ work between two**: 50 µs per 1 ms of work is 5 %. This predicts [{} of {} effects](REPORT.md#the-rule) to within 25 % or 5 points.",
         rule::agreeing(&found),
         found.len()
     );
     let apart = format!(
-        " To wake a thread or task is mostly [to wake a core]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll): those of these virtual machines sleep \
-            as soon as they are idle."
+        " Most of the cost of waking a thread or task is [waking a core]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll): on these virtual machines \
+            idle cores sleep at once."
     );
     let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
     let (apart, rule) = (if is_apart { &apart[..] } else { "" }, if found.is_empty() { "" } else { &rule });
