@@ -97,8 +97,6 @@ pub enum What {
     Judged,
     /// What the authors' own code shows, from the least to the most over the hosts.
     Theirs,
-    /// What pairs show that found the cores farther apart than usual and are set aside.
-    Apart,
 }
 
 impl TryFrom<String> for Sentence {

@@ -129,8 +129,13 @@ fn what_is_judged_together_loses_the_blocks_of_each() {
 fn a_cause_rests_on_blocks_that_count_for_both_of_its_sides() {
     // The control explains all of the effect, but in blocks of its own that find the cores far apart.
     let names = ["work_s", CORE_TO_CORE];
-    let c = (0..12).map(|block| if (8..11).contains(&block) { [1.2, 195.0] } else { [1.0, 50.0] });
-    let samples = far_in(Samples::default(), "s", 0..2).metrics("s", "c", names, c);
+    let far = |far: std::ops::Range<usize>, near: [f64; 2], there: [f64; 2]| {
+        (0..12).map(move |block| if far.contains(&block) { there } else { near })
+    };
+    let samples = Samples::default()
+        .metrics("s", "a", names, [[1.2, 50.0]; 12])
+        .metrics("s", "b", names, far(0..2, [1.0, 50.0], [0.5, 195.0]))
+        .metrics("s", "c", names, far(8..11, [1.0, 50.0], [1.2, 195.0]));
     let row = samples.claim(&with_cause(RATIO, SHARE)).causes[0].evidence[0].clone();
     assert_eq!((row.estimate.map(|of| (of.n, of.point)), row.verdict), (Some((7, 1.0)), ExplainsIt));
     assert_eq!(row.aside.len(), 5);

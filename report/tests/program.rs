@@ -80,7 +80,7 @@ fn a_page_that_rests_on_what_is_not_judged_or_divides_what_is_of_two_things_is_r
     for (from, to, what) in [
         ("Do not.", "{C9.fair.range}", "the claim C9"),
         ("Do not.", "{C1.fair.nowhere.range}", "C1 in nowhere"),
-        ("Do not.", "{C1.fair.shorter}", "`range`, `judged`, `theirs`, `apart`"),
+        ("Do not.", "{C1.fair.shorter}", "`range`, `judged`, `theirs`"),
         ("metric = \"work_s\" }", "metric = \"work_s\", per = \"operations_count\" }", "work_s by operations_count"),
     ] {
         let page = PAGE.replacen(from, to, 1);

@@ -549,8 +549,9 @@ fn hosts_of_opposite_truth_depend_and_hosts_without_an_effect_rarely_hold() {
     assert_at_most(FALSE, false_holds, 200, "three hosts without an effect");
 }
 
-/// The verdict on an effect in twelve blocks of a machine whose hypervisor moves the cores apart for several runs in a row, which then take twice as long.
-fn moved(rng: &mut ChaCha8Rng, effect: f64) -> Verdict {
+/// The verdict on an effect in twelve blocks of a machine whose hypervisor moves the cores apart for several runs in a row, in which b takes three times as
+/// long; and the verdict of who does not know where the cores were.
+fn moved(rng: &mut ChaCha8Rng, effect: f64) -> [Verdict; 2] {
     let mut is_far = rng.random_bool(0.2);
     let mut arms = [Vec::new(), Vec::new()];
     for _ in 0..12 {
@@ -559,17 +560,22 @@ fn moved(rng: &mut ChaCha8Rng, effect: f64) -> Verdict {
         for arm in order {
             is_far = if is_far { rng.random_bool(0.8) } else { rng.random_bool(0.05) };
             let work_s = [effect, 1.0][arm] * (0.02 * normal(rng)).exp();
-            arms[arm].push(if is_far { [2.0 * work_s, 250.0] } else { [work_s, 60.0] });
+            arms[arm].push(if is_far { [[1.0, 3.0][arm] * work_s, 250.0] } else { [work_s, 60.0] });
         }
     }
     let [a, b] = arms;
-    let names = ["work_s", CORE_TO_CORE];
-    Samples::default().metrics("s", "a", names, a).metrics("s", "b", names, b).verdict(RATIO)
+    [CORE_TO_CORE, "unknown"].map(|last| {
+        let names = ["work_s", last];
+        Samples::default().metrics("s", "a", names, a.clone()).metrics("s", "b", names, b.clone()).verdict(RATIO)
+    })
 }
 
 #[test]
 fn cores_that_move_make_no_effect_and_hide_none() {
-    let [none, there] = tally(200, |rng| [is_found(moved(rng, 1.0)), moved(rng, 1.2) == Verdict::Holds]);
+    let [none, there, blindly] = tally(200, |rng| {
+        let [found, blind] = moved(rng, 1.2).map(|verdict| verdict == Verdict::Holds);
+        [is_found(moved(rng, 1.0)[0]), found, blind]
+    });
     assert_at_most(FALSE, none, 200, "found where cores move and nothing else");
-    assert!(there >= 180, "an effect of 20 % is found in {there} of 200 rounds");
+    assert!(there >= 140 && there > blindly + 40, "an effect of 20 % is found in {there} of 200 rounds, {blindly}");
 }

@@ -98,7 +98,9 @@ fn to_float(index: usize) -> f64 {
 #[target_feature(enable = "avx512f")]
 #[inline(never)]
 fn sum_avx512(len: usize) -> f64 {
-    sum_in_lanes::<32>(len)
+    /// Below, more lanes take longer to fill and to add up than they save.
+    const FEW: usize = 1_024;
+    if len < FEW { sum_avx2(len) } else { sum_in_lanes::<32>(len) }
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,6 @@
 //! Calibration: A/A controls repeated many times, to see how often the method finds what is not there, and what it would find.
 
 use super::Round;
-use super::pairs::Pairs;
 use super::round::ratio_estimate;
 use crate::claims::rules;
 use crate::folder::plan_file::Calibration;
@@ -22,9 +21,7 @@ fn control(round: &Round, id: &str, trials: usize) -> Option<Calibrated> {
     let blocks = *control.quantity.blocks.get(&round.profile)?;
     let mut repeated = control.quantity.clone();
     repeated.blocks.insert(round.profile.clone(), blocks * trials);
-    let pairs: Vec<(u64, f64)> = round.pooled(&repeated).counting().collect();
-    let of_trial = |pairs: &[(u64, f64)]| pairs.iter().copied().collect();
-    let trials: Vec<Pairs> = pairs.chunks_exact(blocks.max(1)).map(of_trial).collect();
+    let trials = round.pooled(&repeated).groups(blocks);
     let guards = trials.iter().cycle().skip(1);
     let margin = control.margin;
     let mut judged = Calibrated {

@@ -317,8 +317,9 @@ pub fn aside(row: &Row) -> impl Iterator<Item = String> {
 }
 
 /// From the least to the most of what is set aside; `None` without any.
-pub fn range_aside(scale: &Scale, blocks: &[Aside]) -> Option<String> {
-    range_of(scale, &blocks.iter().map(|block| on_scale(scale, block.value)).collect::<Vec<_>>())
+fn range_aside(scale: &Scale, blocks: &[Aside]) -> Option<String> {
+    let values = blocks.iter().map(|block| on_scale(scale, block.value)).filter(|value| value.is_finite());
+    range_of(scale, &values.collect::<Vec<_>>())
 }
 
 pub fn or_nothing<T>(value: Option<T>, said: impl FnOnce(T) -> String) -> String {

@@ -50,6 +50,17 @@ impl Pairs {
         self.elsewhere.extend(elsewhere_ns.filter(|_| value.is_finite()).map(|ns| (block, ns)));
     }
 
+    /// Its blocks in groups of so many, as if each were all there is; those left over are no group.
+    pub fn groups(&self, size: usize) -> Vec<Pairs> {
+        let blocks: Vec<(&u64, &f64)> = self.all.iter().collect();
+        let group = |blocks: &[(&u64, &f64)]| {
+            let mut group = Pairs::default();
+            blocks.iter().for_each(|(block, value)| group.add(**block, **value, self.elsewhere.get(block).copied()));
+            group
+        };
+        blocks.chunks_exact(size.max(1)).map(group).collect()
+    }
+
     /// What `combine` makes of the values of `all` in each block that they all have, before any is set aside: else each would lose other blocks.
     pub fn joined<T>(all: &[&Pairs], combine: impl Fn(&[f64]) -> Option<T>) -> Pairs<T> {
         let mut joined = Pairs { failed: all.iter().map(|pairs| pairs.failed).sum(), ..Pairs::default() };
@@ -63,11 +74,5 @@ impl Pairs {
             joined.elsewhere.extend(elsewhere.filter(|_| is_known).map(|ns| (*block, ns)));
         }
         joined
-    }
-}
-
-impl FromIterator<(u64, f64)> for Pairs {
-    fn from_iter<I: IntoIterator<Item = (u64, f64)>>(blocks: I) -> Self {
-        Pairs { all: blocks.into_iter().collect(), ..Pairs::default() }
     }
 }

@@ -39,7 +39,11 @@ fn row(round: &Round, part: &Part, (x, aim): (&str, Aim), cases: &[String]) -> R
     let most = points.iter().rev().max_by(|a, b| a.x.total_cmp(&b.x));
     let (from, to) = (least.map_or(f64::INFINITY, |end| end.x), most.map_or(f64::NEG_INFINITY, |end| end.x));
     let margin = slope::margin_over((from, to), part.margin);
-    let level = |end: Option<&Point>| Some(ratio_estimate(&end?.logs, CONFIDENCE)?.point);
+    // In the blocks that the slope is of.
+    let level = |end: Option<&Point>| {
+        let logs = Pairs::joined(&[&end?.logs, &slopes], |both| Some(both[0]));
+        Some(ratio_estimate(&logs, CONFIDENCE)?.point)
+    };
     let levels = || quantity.is_ratio().then_some(([level(least)?, level(most)?], part.unit));
     let is_direction = matches!(aim, Aim::Direction(_));
     let range = is_direction.then(|| Range { metric: x.to_owned(), from, to, levels: levels() });
@@ -52,7 +56,7 @@ fn row(round: &Round, part: &Part, (x, aim): (&str, Aim), cases: &[String]) -> R
         }),
         estimate,
         margin: is_direction.then_some(part.margin),
-        failed: slopes.failed,
+        failed: points.iter().map(|point| point.logs.failed).sum(),
         aside: round.aside(&slopes, |slope| slope),
         scenario: ALL.to_owned(),
         ..round.row_of(quantity, scenarios.last().map_or("", String::as_str), &Pairs::default())

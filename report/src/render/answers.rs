@@ -10,7 +10,7 @@ use crate::claims::Form;
 use crate::claims::rules::Over;
 use crate::fmt::{self, anchor};
 use crate::judge::figures::{self, or_nothing};
-use crate::judge::judged::{Aside, JudgedGoal, Row, Verdict};
+use crate::judge::judged::{JudgedGoal, Row, Verdict};
 use crate::page::view::StudyView;
 use crate::page::{Answer, Document, Piece, Sentence, What};
 
@@ -41,7 +41,7 @@ pub fn block(studies: &[StudyView]) -> String {
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "host", "hosts");
     format!(
-        "{}\nA verdict judges the direction of a claim, or a number that it asserts. *Unclear*: noise or a failed control prevents a verdict; *holds on 2 of 3 hosts*: unclear on the third; *depends*: hosts or settings disagree.\n\n{}\nPercentages are async relative to sync unless stated otherwise. Figures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md).\n",
+        "{}\nPercentages are async relative to sync unless stated otherwise. A verdict judges the direction of a claim, or a number that it asserts. *Reversed*: the opposite holds; *depends*: hosts or settings disagree; *unclear*: noise or a failed control prevents a verdict; *holds on 2 of 3 hosts*: unclear on the third.\n\n{}\nFigures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md).\n",
         around(&not_async, prose(&fmt::listed(&named)), &format!(".{others}\n")),
         table.render()
     )
@@ -97,11 +97,6 @@ fn figure(view: &StudyView, (id, form): (&str, Form), of: Option<&String>, what:
             let of = if is_partly { format!(" on {decided} of {} hosts", decided + unclear) } else { String::new() };
             let is_said = what == What::Judged || decided == 0;
             Some(range + &if is_said { format!(", {verdict}{of}") } else { String::new() })
-        }
-        What::Apart => {
-            let aside = rows.iter().flat_map(|(_, row)| &row.aside);
-            let farther: Vec<Aside> = aside.filter(|block| block.is_farther()).copied().collect();
-            figures::range_aside(&rows[0].1.scale, &farther)
         }
         What::Theirs => {
             let alike = view.mirrors(id, form).filter(|mirror| of.is_none_or(|of| mirror.scenario == *of));

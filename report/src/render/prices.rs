@@ -29,7 +29,7 @@ pub fn short(studies: &[StudyView]) -> String {
     });
     let found = predicted(studies);
     let rule = format!(
-        " **Overhead = cost of a handoff ÷ work between two**: 50 µs per 1 ms of work is 5 %. This predicts [{} of {} effects](REPORT.md#the-rule) to within 25 % or 5 points.",
+        " **Overhead = cost of a handoff ÷ work between two**: 50 µs per 1 ms of work is 5 %. This predicts [{} of {} effects](REPORT.md#the-rule) to within 25 %, small ones to within 5 points.",
         rule::agreeing(&found),
         found.len()
     );
@@ -67,8 +67,8 @@ pub fn section(studies: &[StudyView]) -> String {
 
 /// A row per price: the range over hosts, or what the only one says; where idle cores poll.
 fn table(rows: &[(&StudyView, &JudgedPrice)]) -> String {
-    let poll: BTreeSet<usize> =
-        rows.iter().flat_map(|(_, price)| &price.hosts).filter(|on| on.polls).map(|on| on.host).collect();
+    let apart = rows.iter().filter(|(_, price)| price.polling_apart).flat_map(|(_, price)| &price.hosts);
+    let poll: BTreeSet<usize> = apart.filter(|on| on.polls).map(|on| on.host).collect();
     let one = if poll.len() == 1 { " (one host)" } else { "" };
     let mut table = Table::new(&format!("Price of | >Sync | >Async | >If idle cores poll{one}"));
     for (view, price) in rows {

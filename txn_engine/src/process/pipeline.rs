@@ -14,7 +14,7 @@ use crate::input::Input;
 use crate::row::Entry;
 use crate::setup::{Runner, Setup};
 
-/// How often a thread that stays awake looks for a message before it sleeps, for some 50 µs in all.
+/// How often a thread that stays awake looks for a message before it sleeps: far longer than a row takes.
 const LOOKS: usize = 1_000;
 
 /// The reading end of a channel: sends all entries and hangs up. That nobody receives any more is no error of its own: the consumer died, which
@@ -48,9 +48,14 @@ fn on_threads<M: IntoIterator<Item = Entry> + Send, W: Work>(
                 let reader = Builder::new().spawn_scoped(scope, move || read(input, setup, work, &sender))?;
                 let consumer = Builder::new().spawn_scoped(scope, move || {
                     let mut tally = Tally::default();
-                    let looks = if setup.runner == Runner::TwoThreadsAwake { LOOKS } else { 0 };
-                    while let Some(message) = next(&receiver, looks) {
-                        consume(message, engine, work, &mut tally);
+                    if setup.runner == Runner::TwoThreadsAwake {
+                        while let Some(message) = awaited(&receiver) {
+                            consume(message, engine, work, &mut tally);
+                        }
+                    } else {
+                        for message in receiver {
+                            consume(message, engine, work, &mut tally);
+                        }
                     }
                     tally
                 })?;
@@ -67,9 +72,9 @@ fn on_threads<M: IntoIterator<Item = Entry> + Send, W: Work>(
     })
 }
 
-/// The next message, for which the thread looks so often before it sleeps; `None` once the reader has hung up.
-fn next<M>(receiver: &Receiver<M>, looks: usize) -> Option<M> {
-    for _ in 0..looks {
+/// The next message, for which the thread looks some times before it sleeps; `None` once the reader has hung up.
+fn awaited<M>(receiver: &Receiver<M>) -> Option<M> {
+    for _ in 0..LOOKS {
         match receiver.try_recv() {
             Ok(message) => return Some(message),
             Err(TryRecvError::Disconnected) => return None,
