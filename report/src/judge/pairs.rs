@@ -55,7 +55,9 @@ impl Pairs {
         let blocks: Vec<(&u64, &f64)> = self.all.iter().collect();
         let group = |blocks: &[(&u64, &f64)]| {
             let mut group = Pairs::default();
-            blocks.iter().for_each(|(block, value)| group.add(**block, **value, self.elsewhere.get(block).copied()));
+            for (block, value) in blocks {
+                group.add(**block, **value, self.elsewhere.get(block).copied());
+            }
             group
         };
         blocks.chunks_exact(size.max(1)).map(group).collect()
