@@ -317,6 +317,27 @@ fn a_name_that_a_folder_gives_twice_is_packed_once() {
 }
 
 #[test]
+fn what_no_entry_may_be_called_is_left_out_of_a_folder_and_refused_where_it_is_typed() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = folder();
+    let odd = ["dev\\x2duuid.swap", "C:drive"];
+    for name in odd {
+        fs::write(folder.path().join("tree").join(name), "x").unwrap();
+    }
+    for name in [&b"caf\xe9"[..], b"caf\xe8"] {
+        fs::create_dir(folder.path().join("tree").join(OsStr::from_bytes(name))).unwrap();
+    }
+    let (code, text) = run(&mut program(&folder, "create out.zip tree"));
+    assert_eq!((code, text.lines().count()), (Some(1), 3), "{text}");
+    assert!(text.lines().all(|line| line.ends_with("left out")), "{text}");
+    let names: Vec<String> = packed(&folder).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, [&["tree/", "tree/C:drive"], &TREE[1..]].concat());
+    let (code, text) = run(&mut program(&folder, &format!("create out.zip tree/{}", odd[0])));
+    assert_eq!((code, text.lines().count()), (Some(2), 1), "{text}");
+}
+
+#[test]
 fn an_archive_of_nothing_replaces_none() {
     let (faults, folder) = (Faults::build(), folder());
     assert_eq!(run(&mut program(&folder, "create out.zip tree/a")).0, Some(0));
@@ -326,6 +347,14 @@ fn an_archive_of_nothing_replaces_none() {
         assert_eq!((code, text.lines().count()), (Some(2), 2), "{words}: {text}");
         assert_eq!(packed(&folder).len(), 1, "{words}: the old archive is there");
     }
+    // Folders are recorded, but without the files in them they are no archive.
+    for name in ["tree/a", "tree/big", "tree/sub/c", "tree/sub/d", "tree/z"] {
+        fs::set_permissions(folder.path().join(name), Permissions::from_mode(0o0)).unwrap();
+    }
+    let mut create = program(&folder, "create out.zip tree");
+    let (code, text) = run(faults.befall(&mut create, &[("POWERLESS", "1")]));
+    assert_eq!((code, text.lines().count()), (Some(2), 6), "{text}");
+    assert_eq!(packed(&folder).len(), 1, "the old archive is there");
     // What is empty, and always was, is no failure.
     fs::create_dir(folder.path().join("empty")).unwrap();
     assert_eq!(

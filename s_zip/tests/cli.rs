@@ -87,7 +87,9 @@ fn what_cannot_be_done_is_one_line_that_no_terminal_acts_on_and_leaves_nothing()
     let folder = tree();
     let evil = "red\u{1b}[31m\u{202e}gpj.exe";
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("written");
-    std::os::unix::fs::symlink("/etc/passwd", folder.path().join("link")).expect("linked");
+    for (target, link) in [("/etc/passwd", "link"), ("out.zip", "nowhere")] {
+        std::os::unix::fs::symlink(target, folder.path().join(link)).expect("linked");
+    }
     write("a.zip", &zip(&[stored(evil, b"")]).bytes);
     write("b.zip", &zip(&[stored(&format!("{evil}/b"), b"")]).bytes);
     write("bomb.zip", &zip(&[bomb()]).bytes);
@@ -101,6 +103,9 @@ fn what_cannot_be_done_is_one_line_that_no_terminal_acts_on_and_leaves_nothing()
         ("create out.zip tree --level 10", "level"),
         ("create absent/out.zip tree", "absent"),
         ("create out.zip - --stdin-name ../up", "--stdin-name"),
+        ("create out.zip tree/a.txt - --stdin-name tree", "a file and a folder"),
+        ("create out.zip tree - --stdin-name tree/a.txt/b", "a file and a folder"),
+        ("create nowhere tree", "a link to nothing"),
         ("list tree/a.txt", "a.txt"),
         ("extract absent.zip", "absent.zip"),
         ("extract bomb.zip --into out.zip --limit-ratio 100000 --limit-bytes 1000000", "--limit-bytes"),
@@ -147,6 +152,20 @@ fn an_archive_on_standard_output_does_not_hold_itself() {
     let mut shell = Command::new("sh");
     shell.args(["-c", "\"$0\" create - a out.zip > out.zip"]).arg(cargo_bin("s_zip")).current_dir(&folder);
     shell.assert().code(2).stderr(contains("out.zip is the archive itself"));
+}
+
+/// Nothing tells the program that its archive, behind another program, is among the files that it packs.
+#[test]
+fn an_archive_that_grows_by_what_is_read_of_it_ends() {
+    let folder = TempDir::new().expect("a folder");
+    for name in ["a", "z"] {
+        fs::write(folder.path().join(name), noise(6_000_000, 1)).expect("written");
+    }
+    let script = "ulimit -f 100000; \"$0\" create - . | cat > m.zip";
+    Command::new("sh").args(["-c", script]).arg(cargo_bin("s_zip")).current_dir(&folder).assert().success();
+    let archive = fs::metadata(folder.path().join("m.zip")).expect("there");
+    assert!(archive.len() < 25_000_000, "{}", archive.len());
+    typed(&folder, "test m.zip").success();
 }
 
 #[test]

@@ -131,6 +131,21 @@ fn closed_standard_output_and_a_full_disk_are_failures_of_every_command() {
 }
 
 #[test]
+fn closed_standard_input_and_a_limit_of_file_sizes_are_failures_that_leave_nothing() {
+    let folder = folder();
+    let before = fs::read_dir(&folder).unwrap().count();
+    for (script, part) in [
+        ("\"$0\" create out.zip - <&-", "cannot read standard input: it is closed"),
+        ("ulimit -f 100; \"$0\" create out.zip noise", "File too large"),
+    ] {
+        let (code, lines) = code_and_lines(&sh(&folder, &format!("{script}; echo $? >&2")));
+        assert_eq!((code.as_str(), lines.len()), ("2", 1), "{script}: {lines:?}");
+        assert!(lines[0].contains(part), "{script}: {lines:?}");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), before, "{script}");
+    }
+}
+
+#[test]
 fn damage_is_a_failure_even_if_nobody_reads_what_was_well() {
     let folder = folder();
     let members = [stored("good", b"good"), Member { crc32: 7, ..stored("bad", b"data") }];

@@ -92,7 +92,7 @@ fn nothing_can_be_used_while_it_is_written_by_whom_it_is_not_for() {
 
 #[test]
 fn an_archive_keeps_the_permissions_of_the_one_that_it_replaces() {
-    for wanted in [0o600, 0o640, 0o664, 0o444] {
+    for wanted in [0o600, 0o640, 0o664] {
         let folder = folder();
         fs::write(folder.path().join("file"), "x").unwrap();
         let create = || ends(&typed(&folder, 0o027, "create a.zip file").output().unwrap());
@@ -102,6 +102,47 @@ fn an_archive_keeps_the_permissions_of_the_one_that_it_replaces() {
         assert_eq!(create(), (Some(0), String::new()));
         assert_eq!(mode(folder.path().join("a.zip")), wanted);
     }
+}
+
+#[test]
+fn an_archive_that_is_protected_from_writing_is_not_replaced() {
+    let (faults, folder) = (Faults::build(), folder());
+    fs::write(folder.path().join("file"), "x").unwrap();
+    assert_eq!(ends(&typed(&folder, 0o022, "create a.zip file").output().unwrap()).0, Some(0));
+    fs::set_permissions(folder.path().join("a.zip"), fs::Permissions::from_mode(0o444)).unwrap();
+    fs::write(folder.path().join("file"), "another").unwrap();
+    let before = fs::read(folder.path().join("a.zip")).unwrap();
+    let mut create = typed(&folder, 0o022, "create a.zip file");
+    let (code, told) = ends(&faults.befall(&mut create, &[("POWERLESS", "1")]).output().unwrap());
+    assert_eq!((code, told.lines().count()), (Some(2), 1), "{told}");
+    assert!(told.contains("cannot replace a.zip: "), "{told}");
+    assert_eq!(fs::read(folder.path().join("a.zip")).unwrap(), before);
+}
+
+/// NFS, FUSE and quotas may say only then that there was no room.
+#[test]
+fn an_error_at_closing_is_a_failure() {
+    let (faults, folder) = (Faults::build(), folder());
+    fs::write(folder.path().join("file"), "x").unwrap();
+    assert_eq!(ends(&typed(&folder, 0o022, "create a.zip file").output().unwrap()).0, Some(0));
+    // A shell could not start anything any more.
+    let alone = |words: &str| {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin("s_zip"));
+        command.args(words.split(' ')).current_dir(&folder);
+        command
+    };
+    let before = fs::read(folder.path().join("a.zip")).unwrap();
+    for words in ["create a.zip file", "create a.zip file --async", "create a.zip file --jobs 2"] {
+        let mut create = alone(words);
+        let (code, told) = ends(&faults.befall(&mut create, &[("REFUSED", "close:122")]).output().unwrap());
+        assert_eq!((code, told.lines().count()), (Some(2), 1), "{words}: {told}");
+        assert!(told.contains("cannot write all of a.zip: "), "{words}: {told}");
+        assert_eq!(fs::read(folder.path().join("a.zip")).unwrap(), before, "{words}");
+    }
+    let mut extract = alone("extract a.zip --into out");
+    let (code, told) = ends(&faults.befall(&mut extract, &[("REFUSED", "close:122")]).output().unwrap());
+    assert_eq!((code, told.lines().count()), (Some(2), 1), "{told}");
+    assert!(!folder.path().join("out/file").exists());
 }
 
 /// EPERM, EACCES, EINVAL, EROFS, ENOSYS, EOPNOTSUPP: vfat, CIFS and FUSE answer in many ways.

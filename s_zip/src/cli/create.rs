@@ -12,9 +12,9 @@ use super::args::Create;
 use super::exit;
 use super::out::Out;
 use super::plan::{self, Item, Source};
-use super::terminal::complain;
+use super::terminal::{check_stdin, complain};
 use crate::core::WHOLE_BYTES;
-use crate::reader::dir::Dir;
+use crate::reader::dir::{self, Dir};
 use crate::{AsyncStreamingZipWriter, Compression, ParallelZipWriter, StreamingZipWriter};
 
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -48,13 +48,16 @@ pub fn create(request: &Create) -> Result<ExitCode, Error> {
     let items = plan::plan(request, &out)?;
     let (sink, unfinished) = out.open()?;
     let writer = Writer::new(request, compression, sink)?;
-    let (buffer, keep_times, found) = (Vec::new(), request.keep_times, items.len());
+    let (buffer, keep_times) = (Vec::new(), request.keep_times);
+    // A folder is recorded without reading anything.
+    let found = items.iter().filter(|item| !matches!(item.source, Source::Folder(_))).count();
     let mut packer = Packer { writer, folder: None, buffer, keep_times, left_out: 0, complete: true };
     items.into_iter().try_for_each(|item| packer.pack(item))?;
     if found > 0 && packer.left_out == found {
         bail!("nothing could be read: there is no archive");
     }
-    call!(packer.writer, finish())?;
+    let closed = dir::close(packer.writer.finish()?);
+    closed.with_context(|| format!("cannot write all of {}", request.out.display()))?;
     unfinished.complete()?;
     Ok(exit(!packer.complete))
 }
@@ -72,6 +75,14 @@ impl Writer {
             }
             _ => Writer::Sync(StreamingZipWriter::from_writer_with_compression(sink, compression)?),
         })
+    }
+
+    fn finish(self) -> Result<File, crate::Error> {
+        match self {
+            Writer::Sync(writer) => writer.finish(),
+            Writer::Parallel(writer) => writer.finish(),
+            Writer::Async(writer, runtime) => runtime.block_on(async { Ok(writer.finish().await?.into_std().await) }),
+        }
     }
 }
 
@@ -96,6 +107,7 @@ impl Packer {
             },
             Source::Lost(path, error) => self.leave_out(&path, &error),
             Source::Stdin => {
+                check_stdin().context("cannot read standard input")?;
                 call!(&mut self.writer, start_entry(&name))?;
                 self.copy(&mut io::stdin().lock())?.context("cannot read standard input")?;
             }
@@ -103,7 +115,8 @@ impl Packer {
         Ok(())
     }
 
-    /// Packs a file as it is now, whatever it was when it was found; the buffer has its start.
+    /// Packs a file as it is now, whatever it was when it was found, and no more of it than it has at first: if the archive itself is that file, by way
+    /// of a pipe, it grows as fast as it is read. The buffer has its start.
     fn file(&mut self, name: &str, path: &Path, file: &File, before: &Metadata) -> Result<(), Error> {
         let path = path.display();
         let mut options = plan::options(before, self.keep_times);
@@ -114,7 +127,9 @@ impl Packer {
             if let Some(size) = announced {
                 options = options.size(size);
             }
-            let mut rest = file.take(announced.map_or(u64::MAX, |size| size - self.buffer.len() as u64));
+            // Files of /proc have no size.
+            let most = if before.len() == 0 { u64::MAX } else { before.len() };
+            let mut rest = file.take(most.saturating_sub(self.buffer.len() as u64));
             call!(&mut self.writer, start_entry_with_options(name, options))?;
             call!(&mut self.writer, write_data(&self.buffer))?;
             if let Err(error) = self.copy(&mut rest)? {

@@ -32,7 +32,12 @@ impl Out {
             return stdout_file().and_then(direct).context("cannot write to standard output");
         }
         match fs::metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Out::File(path.to_owned())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if path.is_symlink() {
+                    bail!("{} is a link to nothing: name the archive itself", path.display());
+                }
+                Ok(Out::File(path.to_owned()))
+            }
             Err(error) => Err(error).with_context(|| format!("cannot create {}", path.display())),
             Ok(metadata) if metadata.is_dir() => bail!("{} is a folder: name the archive in it", path.display()),
             Ok(metadata) if !metadata.is_file() => {
@@ -43,6 +48,9 @@ impl Out {
                 if metadata.len() > 0 && !looks_like_an_archive(path)? {
                     bail!("{} exists and is not an archive: remove it, or name another OUT first", path.display());
                 }
+                // Its folder would let it be replaced even where it is protected.
+                let open = OpenOptions::new().write(true).open(path);
+                open.with_context(|| format!("cannot replace {}", path.display()))?;
                 // A link stays a link: what it points to is replaced.
                 let target = path.canonicalize().with_context(|| format!("cannot create {}", path.display()))?;
                 Ok(Out::File(target))

@@ -58,10 +58,23 @@ pub fn plan(request: &Create, out: &Out) -> Result<Vec<Item>, Error> {
         }
     }
     let mut names = HashSet::new();
-    match plan.items.iter().find(|item| !names.insert(item.name.trim_end_matches('/'))) {
-        Some(twice) => bail!("{:?} would be in the archive twice: name each file once", twice.name),
-        None => Ok(plan.items),
+    let packed = || plan.items.iter().filter(|item| !matches!(item.source, Source::Lost(..)));
+    if let Some(twice) = packed().find(|item| !names.insert(item.name.trim_end_matches('/'))) {
+        bail!("{:?} would be in the archive twice: name each file once", twice.name);
     }
+    let is_file = |item: &&Item| !matches!(item.source, Source::Folder(_));
+    let files: HashSet<&str> = packed().filter(is_file).map(|item| item.name.as_str()).collect();
+    let above = |item: &'_ Item| {
+        item.name
+            .match_indices('/')
+            .map(|(end, _)| &item.name[..end])
+            .find(|above| files.contains(above))
+            .map(str::to_owned)
+    };
+    if let Some(both) = packed().find_map(above) {
+        bail!("{both:?} would be a file and a folder in the archive: choose another name");
+    }
+    Ok(plan.items)
 }
 
 impl Plan<'_> {
@@ -86,9 +99,18 @@ impl Plan<'_> {
         if is_archive || self.out.is(&path) {
             bail!("{shown} is the archive itself: write it to another folder, or name the files without it");
         }
-        check(&name, &shown.to_string())?;
-        self.items.push(Item { name, source: Source::File { root: root.clone(), path } });
+        match check(&name, &shown.to_string()) {
+            Ok(()) => self.items.push(Item { name, source: Source::File { root: root.clone(), path } }),
+            Err(error) if *path == **root => return Err(error),
+            Err(error) => self.lose(path, &error),
+        }
         Ok(())
+    }
+
+    /// Leaves out what stands in a folder under a name that no entry may have: the rest of the folder is wanted all the same.
+    fn lose(&mut self, path: PathBuf, error: &Error) {
+        self.items
+            .push(Item { name: String::new(), source: Source::Lost(path, io::Error::other(format!("{error:#}"))) });
     }
 
     /// A folder without a name is the current one: only what it holds is added.
@@ -102,7 +124,14 @@ impl Plan<'_> {
         };
         let prefix = if name.is_empty() { name } else { name + "/" };
         if !prefix.is_empty() {
-            check(&prefix, &path.display().to_string())?;
+            match check(&prefix, &path.display().to_string()) {
+                Ok(()) => {}
+                Err(error) if *path == **root => return Err(error),
+                Err(error) => {
+                    self.lose(path.to_owned(), &error);
+                    return Ok(());
+                }
+            }
             let options = options(metadata, self.request.keep_times);
             self.items.push(Item { name: prefix.clone(), source: Source::Folder(options) });
         }
@@ -111,7 +140,13 @@ impl Plan<'_> {
         children.dedup_by_key(|child| child.file_name());
         for child in children {
             let path = child.path();
-            let name = format!("{prefix}{}", utf8(&child.file_name(), &path)?);
+            let name = match utf8(&child.file_name(), &path) {
+                Ok(name) => format!("{prefix}{name}"),
+                Err(error) => {
+                    self.lose(path, &error);
+                    continue;
+                }
+            };
             match child.metadata() {
                 Ok(metadata) => self.add(root, path, name, &metadata)?,
                 Err(error) => self.items.push(Item { name, source: Source::Lost(path, error) }),

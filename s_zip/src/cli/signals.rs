@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fs, io, mem, process, thread};
 
 use anyhow::{Context, Error};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -32,6 +32,8 @@ pub fn cleanup() -> MutexGuard<'static, Cleanup> {
 /// From here on a thread waits for signals.
 pub fn watch() -> Result<(), Error> {
     let fail = "cannot watch for signals";
+    // A file beyond the limit of the shell then is an error like a full disk.
+    signal_hook::flag::register(SIGXFSZ, Arc::default()).context(fail)?;
     let mut signals =
         Signals::new([SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal))).context(fail)?;
     let receive = move || signals.forever().for_each(receive);

@@ -42,19 +42,31 @@ fn arrived(told: io::Result<()>) -> Result<(), Error> {
     }
 }
 
+static STDIN_CLOSED: AtomicBool = AtomicBool::new(false);
 static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Fails if standard input was closed by whoever started the program.
+pub fn check_stdin() -> io::Result<()> {
+    is_open(&STDIN_CLOSED)
+}
 
 /// Fails if standard output was closed by whoever started the program.
 pub fn check_stdout() -> io::Result<()> {
-    if STDOUT_CLOSED.load(Ordering::Relaxed) { Err(io::Error::other("it is closed")) } else { Ok(()) }
+    is_open(&STDOUT_CLOSED)
 }
 
-/// Runs before Rust's own start, which puts /dev/null where standard output is closed: then what is written is lost without an error.
+fn is_open(closed: &AtomicBool) -> io::Result<()> {
+    if closed.load(Ordering::Relaxed) { Err(io::Error::other("it is closed")) } else { Ok(()) }
+}
+
+/// Runs before Rust's own start, which puts /dev/null where a standard stream is closed: what is read is empty then, and what is written is lost, without
+/// an error.
 #[used]
 #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
 #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
 static AT_START: extern "C" fn() = {
     extern "C" fn look() {
+        STDIN_CLOSED.store(rustix::io::fcntl_getfd(rustix::stdio::stdin()).is_err(), Ordering::Relaxed);
         STDOUT_CLOSED.store(rustix::io::fcntl_getfd(rustix::stdio::stdout()).is_err(), Ordering::Relaxed);
     }
     look

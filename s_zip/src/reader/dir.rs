@@ -2,11 +2,17 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, IntoRawFd as _, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, Mode, OFlags, RawMode};
 use rustix::io::Errno;
+
+/// Closes a file. Dropping it would lose the error by which NFS, FUSE and quotas tell only now that data is missing.
+pub(crate) fn close(file: File) -> io::Result<()> {
+    // SAFETY: the descriptor is open, and nobody else has it any more.
+    Ok(unsafe { rustix::io::try_close(file.into_raw_fd()) }?)
+}
 
 /// An open folder, or the current one.
 pub(crate) struct Dir(Option<OwnedFd>);

@@ -236,8 +236,10 @@ fn parse_header(cursor: &mut Cursor<'_>) -> Result<Entry, ReadError> {
         return Err(ReadError::MultiDisk);
     }
     let (name, is_text) = read_name(raw_name, flags, host, host.is_folder(attributes), &fields);
-    let from_dos = || DosDateTime { time: dos_time, date: dos_date }.to_unix();
-    let modified_unix = fields.modified.unwrap_or_else(from_dos);
+    let from_dos = DosDateTime { time: dos_time, date: dos_date }.to_unix();
+    // Fields of 32 bits wrap in 2038, and the DOS time in 2107.
+    let wraps = |seconds: i64| if seconds < 0 && from_dos > i32::MAX.into() { 1 << 32 } else { 0 };
+    let modified_unix = fields.modified.map_or(from_dos, |seconds| seconds + wraps(seconds));
     let mode = attributes >> 16;
     Ok(Entry {
         raw_name: (name.as_bytes() != raw_name).then(|| raw_name.into()),

@@ -15,7 +15,7 @@ use crate::name::printable_path;
 
 use super::StreamingZipReader;
 use super::check::{Pass, Pump, ReadOptions, Summary, Unset, levels};
-use super::dir::Dir;
+use super::dir::{self, Dir};
 use super::entry::Entry;
 use super::error::ReadError;
 use super::parallel;
@@ -96,6 +96,7 @@ impl Unpacker<'_> {
         let write = |data: &[u8]| file.write_all(data).map_err(|source| failed(&partial.path, source));
         self.pump.pour(&mut reader, write)?;
         let set = set(&file, entry);
+        dir::close(file).map_err(|source| failed(&partial.path, source))?;
         Ok(Unpacked(Some((partial, set))))
     }
 }

@@ -82,6 +82,21 @@ fn a_field_without_a_time_is_passed_over() {
     }
 }
 
+/// Fields of 32 bits wrap in 2038. The DOS time says whether one has.
+#[test]
+fn a_time_after_2038_is_not_taken_for_one_before_1970() {
+    let at = |date: u16, seconds: u32| {
+        let extra = [&[0x55, 0x54, 5, 0, 1][..], &seconds.to_le_bytes()].concat();
+        let member = Member { central_extra: extra.clone(), local_extra: extra, date, ..stored("a", b"") };
+        zip(&[member]).open().unwrap().entries()[0].modified_unix
+    };
+    let date = |year: u16| (year - 1980) << 9 | 5 << 5 | 5;
+    // 2040-05-05 and 1969-12-31.
+    assert_eq!(at(date(2040), 2_219_788_800), 2_219_788_800);
+    assert_eq!(at(date(1980), u32::MAX), -1);
+    assert_eq!(at(date(2037), 2_125_180_800), 2_125_180_800);
+}
+
 /// So many entries without ZIP64 records.
 fn many(count: usize) -> Zip {
     zip(&(0..count).map(|index| stored(&format!("{index:x}"), b"")).collect::<Vec<_>>())
