@@ -3,7 +3,7 @@
 # Reads:  nothing; the transactions come from a seed, so that every mode gets the same file.
 # Writes: results/.stress/STAMP-MODE.jsonl, a new file each time; the table goes to stdout.
 # shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/scripts/lib.sh"
+source "$(dirname "$(readlink -f "$0")")/scripts/lib.sh" || exit 2
 
 usage() {
   cat <<'EOF'
@@ -52,6 +52,12 @@ main() {
     [ -e "$record" ] || die "$record cannot be written"
     record=${record%.jsonl}+.jsonl
   done
+  # An interrupted test cannot remove its generated file.
+  TMPDIR=$(mktemp -d) || die 'no temporary folder can be made'
+  export TMPDIR
+  # shellcheck disable=SC2064  # the folder and record of now
+  trap "rm -rf '$TMPDIR'" EXIT
+  trap 'say "interrupted: the sizes so far are in $record"; exit 130' INT TERM
   for ((size = 100; size <= max; size += step)); do
     say "Running stress test ${mode:+$mode }for $size transactions..."
     # shellcheck disable=SC2086  # no mode is no word

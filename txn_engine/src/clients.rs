@@ -15,6 +15,7 @@ use crate::accounts;
 use crate::accounts::Books as _;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::limits;
 use crate::load::Script;
 use crate::row::Row;
 use crate::serve::Stats;
@@ -96,6 +97,7 @@ fn threads(gate: &Arc<Gate>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
 }
 
 fn tasks(gate: &Arc<Gate>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
+    limits::try_threads(limits::workers())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Error::Runtime)?;
     // Like the threads: the runtime is there when the first client comes, in either case the program's.
     let start = Instant::now();

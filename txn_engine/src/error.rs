@@ -23,7 +23,7 @@ pub enum ErrorKind {
     UnknownType,
     /// the client is not in 0..=65535, or the tx is not in 0..=4294967295
     BadNumber,
-    /// the amount is not a decimal number with at most four decimals
+    /// the amount is not a decimal number with at most four decimals, or has more than 64 bits
     BadAmount,
     /// a deposit or withdrawal needs an amount
     NoAmount,

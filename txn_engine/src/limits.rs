@@ -1,5 +1,9 @@
 //! How many connections and threads the machine can hold, and what says so.
 
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::thread;
+
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::error::Error;
@@ -47,6 +51,21 @@ pub(crate) fn expect_threads(threads: usize) -> Result<(), Error> {
         return Ok(());
     };
     Err(Error::Threads { threads, reason })
+}
+
+/// Starts so many threads, which are there at once, and ends them: where tokio cannot start one it panics, and waits forever for those that it has.
+pub(crate) fn try_threads(threads: usize) -> Result<(), Error> {
+    let gate = Mutex::new(());
+    thread::scope(|scope| {
+        let _closed = gate.lock();
+        (0..threads).try_for_each(|_| thread::Builder::new().spawn_scoped(scope, || drop(gate.lock())).map(drop))
+    })
+    .map_err(Error::Thread)
+}
+
+/// The workers of a multi-thread runtime.
+pub(crate) fn workers() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// Memory maps that a process may have.

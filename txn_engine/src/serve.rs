@@ -105,8 +105,8 @@ impl Server {
         let front = match options.mode {
             Mode::Threads => threads::start(listener, &shared, None),
             Mode::Pool => threads::start(listener, &shared, Some(options.pool)),
-            Mode::Tokio => tasks::start(listener, &shared, Builder::new_multi_thread()),
-            Mode::TokioCurrent | Mode::Null => tasks::start(listener, &shared, Builder::new_current_thread()),
+            Mode::Tokio => tasks::start(listener, &shared, Builder::new_multi_thread(), limits::workers()),
+            Mode::TokioCurrent | Mode::Null => tasks::start(listener, &shared, Builder::new_current_thread(), 0),
         }?;
         Ok(Server { address, shared, stop: Some(front) })
     }

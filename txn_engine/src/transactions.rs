@@ -27,6 +27,7 @@ pub struct Transactions {
     others: Chunks<(u32, StoredTx)>,
     /// Places in `others`, by id.
     index: HashTable<u32>,
+    hash: IdHash,
 }
 
 impl Transactions {
@@ -102,7 +103,7 @@ impl Transactions {
             return None;
         }
         let is_same = |&place: &u32| self.others.id_at(place) == id;
-        self.index.find(hash(id), is_same).map(|&place| place as usize)
+        self.index.find(self.hash.hash_one(id), is_same).map(|&place| place as usize)
     }
 
     #[inline(never)]
@@ -111,14 +112,9 @@ impl Transactions {
         #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32")]
         let place = self.others.len as u32;
         self.others.push((id, tx));
-        let others = &self.others;
-        self.index.insert_unique(hash(id), place, |&place| hash(others.id_at(place)));
+        let (others, hash) = (&self.others, self.hash);
+        self.index.insert_unique(hash.hash_one(id), place, |&place| hash.hash_one(others.id_at(place)));
     }
-}
-
-#[inline]
-fn hash(id: u32) -> u64 {
-    IdHash::default().hash_one(id)
 }
 
 #[derive(Debug)]

@@ -18,11 +18,16 @@ use super::conversation::{Conversation, Scratch};
 use super::live::Seat;
 use super::shared::{SHORTAGE_PAUSE, Shared, Stop, is_shortage, up};
 use crate::error::Error;
+use crate::limits;
 
-/// Starts to accept on a runtime of `builder`, on a thread that is also its worker where there is one only.
-pub(super) fn start(listener: StdListener, shared: &Arc<Shared>, mut builder: Builder) -> Result<Stop, Error> {
-    // Where no thread can be started tokio panics.
-    let _ = thread::Builder::new().spawn(|| ()).map_err(Error::Thread)?.join();
+/// Starts to accept on a runtime of `builder`, which has so many `workers`, on a thread that is also its worker where it has none.
+pub(super) fn start(
+    listener: StdListener,
+    shared: &Arc<Shared>,
+    mut builder: Builder,
+    workers: usize,
+) -> Result<Stop, Error> {
+    limits::try_threads(workers + 1)?;
     let runtime = builder.enable_all().build().map_err(Error::Runtime)?;
     let listener = {
         let _entered = runtime.enter();
