@@ -6,8 +6,8 @@ use std::num::NonZero;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::Result;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use anyhow::{Context, Result};
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, Parser};
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
@@ -52,10 +52,10 @@ struct Timing {
     #[arg(value_parser = PossibleValuesParser::new(Work::VARIANTS).try_map(|name| name.parse::<Work>()))]
     work: Work,
     /// How many tasks
-    #[arg(long, default_value_t = 8)]
+    #[arg(long, default_value_t = 8, value_parser = tasks())]
     tasks: usize,
     /// How many threads; by default one per core
-    #[arg(long)]
+    #[arg(long, value_parser = threads())]
     threads: Option<NonZero<usize>>,
     /// How many square roots each task finds
     #[arg(long, default_value_t = PUBLISHED_LEN)]
@@ -66,14 +66,23 @@ struct Timing {
 #[derive(Debug, Parser)]
 struct Published {
     /// How many tasks
-    #[arg(long, default_value_t = 200)]
+    #[arg(long, default_value_t = 200, value_parser = tasks())]
     tasks: usize,
     /// How many threads; `async_await` uses one whatever is said here
-    #[arg(long, default_value = "4")]
+    #[arg(long, default_value = "4", value_parser = threads())]
     threads: NonZero<usize>,
     /// How many square roots each task finds
     #[arg(long, default_value_t = PUBLISHED_LEN)]
     len: usize,
+}
+
+fn tasks() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(..=100_000_000)
+}
+
+/// Each takes memory maps, of which Linux gives a process 65,530: with none left std aborts.
+fn threads() -> impl TypedValueParser<Value = NonZero<usize>> {
+    RangedU64ValueParser::<usize>::new().range(1..=10_000).try_map(NonZero::try_from)
 }
 
 pub fn main() -> ExitCode {
@@ -98,6 +107,11 @@ pub fn published(executor: Executor) -> ExitCode {
 fn time(&Timing { executor, work, tasks, threads, len }: &Timing) -> Result<()> {
     check()?;
     let threads = threads.or_else(|| NonZero::new(Cores::here().physical)).unwrap_or(NonZero::<usize>::MIN);
+    executor.try_threads(threads)?;
+    if work == Work::Collect {
+        let room = Vec::<f64>::new().try_reserve_exact(len);
+        room.with_context(|| format!("there is no memory for the {len} roots of a task"))?;
+    }
     let (before, start) = (getrusage(UsageWho::RUSAGE_SELF), Instant::now());
     let results = executor.run(threads, tasks, move |task| work.run(task, len))?;
     let (wall, after) = (start.elapsed(), getrusage(UsageWho::RUSAGE_SELF));

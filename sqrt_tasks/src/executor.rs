@@ -63,10 +63,19 @@ pub enum TaskError {
 }
 
 impl Executor {
+    /// Starts as many threads as tokio would, which are there at once, and ends them.
+    ///
+    /// # Errors
+    /// If one cannot be started. tokio then panics, and waits forever for those that it has.
+    pub fn try_threads(self, threads: NonZero<usize>) -> Result<(), TaskError> {
+        let is_tokio = matches!(self, Executor::Tokio | Executor::TokioInside | Executor::TokioOutside);
+        if is_tokio { threads::start_at_once(threads.get()) } else { Ok(()) }
+    }
+
     /// Runs `task` for every number below `tasks` and returns what they returned, in the order of the numbers.
     ///
     /// # Errors
-    /// If a task panicked or the threads cannot be started.
+    /// If a task panicked or the threads cannot be started; of tokio's [`try_threads`](Self::try_threads) tells before.
     pub fn run(
         self,
         threads: NonZero<usize>,

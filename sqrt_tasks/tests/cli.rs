@@ -3,6 +3,8 @@
 use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::{contains, is_match, starts_with};
+use sqrt_tasks::executor::Executor;
+use strum::VariantArray as _;
 
 fn sqrt_tasks(arguments: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sqrt_tasks"));
@@ -79,14 +81,22 @@ fn every_executor_and_work_can_be_timed() {
                 .stdout(starts_with("4 tasks on "));
         }
     }
+    for (words, part) in [
+        ("time --tasks 18446744073709551615 --work null", "--tasks"),
+        ("time --threads 18446744073709551615", "--threads"),
+        ("time --threads 0", "--threads"),
+        ("time --len 1000000000000000000", "no memory"),
+    ] {
+        sqrt_tasks(words).assert().code(2).stdout("").stderr(contains(part));
+    }
     sqrt_tasks("time --tasks 0").assert().success().stdout(starts_with("0 tasks on "));
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn threads_that_cannot_be_started_are_an_error_in_one_line() {
-    // tokio is left out: when it cannot start a thread it panics and then waits for ever.
-    for executor in ["sys_thread", "static_split", "atomic_counter", "thread_per_task", "rayon", "rayon_spawn"] {
+    for executor in Executor::VARIANTS.iter().filter(|of| !matches!(of, Executor::AsyncAwait | Executor::SpawnBlocking))
+    {
         sqrt_tasks(&format!("time --executor {executor} --work null --tasks 20 --threads 3"))
             // A stack of 64 TiB fits no address space.
             .env("RUST_MIN_STACK", "70368744177664")

@@ -78,3 +78,13 @@ pub(super) fn per_task(at_once: usize, tasks: usize, guard: &Guard<impl Task>) -
     })?;
     Ok(results)
 }
+
+/// Starts so many threads, which are there at once, and ends them.
+pub(super) fn start_at_once(threads: usize) -> Result<(), TaskError> {
+    let gate = Mutex::new(());
+    scope(|scope| {
+        let _closed = gate.lock();
+        (0..threads).try_for_each(|_| Builder::new().spawn_scoped(scope, || drop(gate.lock())).map(drop))
+    })
+    .map_err(TaskError::Threads)
+}
