@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Parser;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 mod bench;
 #[cfg(feature = "plot")]
@@ -40,10 +41,18 @@ enum Command {
     Plot(plot::Plotting),
 }
 
+/// A connection takes a file, and by default a program may open 1,024. What cannot be raised stays as it is.
+fn raise_open_files() {
+    if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
+    }
+}
+
 /// Runs the command that `arguments` are, without the name of the program in front: for `main`, and for programs that start themselves as
 /// a server with the word `serve`.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     settle_allocator();
+    raise_open_files();
     let arguments = std::iter::once(OsString::from("flight_batches")).chain(arguments);
     let command = match Command::try_parse_from(arguments) {
         Err(refusal) if refusal.use_stderr() => {

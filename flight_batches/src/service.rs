@@ -216,7 +216,7 @@ impl FlightService for Batches {
 
     async fn do_get(&self, request: Request<FlightTicket>) -> Answer<Self::DoGetStream> {
         let ticket = Ticket::parse(&request.get_ref().ticket, self.inner.table.rows())
-            .map_err(|error| Status::invalid_argument(error.to_string()))?;
+            .map_err(|error| refused(&error.to_string()))?;
         let in_flight = Arc::new(self.inner.streams.count());
         self.inner.begun_streams.fetch_add(1, Ordering::SeqCst);
         let messages = self.messages(&ticket).await?;
@@ -235,7 +235,7 @@ impl FlightService for Batches {
     async fn do_action(&self, request: Request<Action>) -> Answer<Self::DoActionStream> {
         let action = &request.get_ref().r#type;
         if action != "stats" {
-            return Err(Status::invalid_argument(format!("there is no action '{}': stats", action.escape_debug())));
+            return Err(refused(&format!("there is no action '{}': stats", action.escape_debug())));
         }
         let stats = serde_json::to_vec(&self.stats()).map_err(internal)?;
         Ok(Response::new(stream::iter([Ok(arrow_flight::Result::new(stats))]).boxed()))
@@ -250,4 +250,12 @@ impl FlightService for Batches {
     async fn do_exchange(&self, _: Request<Streaming<FlightData>>) -> Answer<Self::DoExchangeStream> {
         Err(Status::unimplemented("the table is read-only"))
     }
+}
+
+/// What a client is told of what it asked for, which the text may quote: it goes out in a header, and a long one breaks the connection with all of its
+/// streams.
+fn refused(text: &str) -> Status {
+    const MOST_CHARS: usize = 500;
+    let end = text.char_indices().nth(MOST_CHARS).map_or(text.len(), |(end, _)| end);
+    Status::invalid_argument(if end < text.len() { format!("{}…", &text[..end]) } else { text.to_owned() })
 }

@@ -188,6 +188,31 @@ async fn a_bad_ticket_is_refused_with_the_reason() {
     assert_eq!(server.batches.stats().begun_streams, 0);
 }
 
+/// The text of a refusal goes out in a header: one that quotes all of a long ticket would end the connection.
+#[tokio::test]
+async fn a_long_bad_ticket_costs_no_other_stream_of_the_connection() {
+    let server = serve(SHAPE, options(Mode::Async, 0, Encoding::Stock), 1).await;
+    let channel = channel(&server.endpoint).await;
+    let mut client = FlightServiceClient::new(channel.clone());
+    let good = FlightTicket::new(ticket(100, 0.01, Some(50)).to_bytes());
+    let mut stream = client.do_get(good).await.unwrap().into_inner();
+    stream.message().await.unwrap().unwrap();
+    for long in ["x".repeat(3_000_000), "\u{1F980}".repeat(100_000)] {
+        for text in [format!("{{\"{long}\": 1}}"), format!("{{\"records_per_batch\": \"{long}\"}}")] {
+            let status = client.do_get(FlightTicket::new(text.into_bytes())).await.unwrap_err();
+            assert_eq!(status.code(), Code::InvalidArgument, "{status}");
+            assert!(status.message().starts_with("the ticket is not JSON") && status.message().ends_with('…'));
+        }
+        let status = client.do_action(arrow_flight::Action::new(long, "")).await.unwrap_err();
+        assert_eq!(status.code(), Code::InvalidArgument, "{status}");
+    }
+    let mut messages = 1;
+    while stream.message().await.unwrap().is_some() {
+        messages += 1;
+    }
+    assert!(messages > 50, "{messages}");
+}
+
 proptest! {
     #[test]
     fn a_ticket_is_read_as_it_was_written(
