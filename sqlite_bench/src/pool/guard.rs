@@ -118,6 +118,12 @@ fn refused(context: &AuthContext<'_>, writes: bool) -> Option<String> {
             DEFERS.set(true);
             None
         }
+        // The only pragma that acts without a value: a reader cannot write, and the writer has a transaction.
+        AuthAction::Pragma { pragma_name, pragma_value: None }
+            if pragma_name.eq_ignore_ascii_case("wal_checkpoint") =>
+        {
+            Some(format!("PRAGMA {pragma_name}"))
+        }
         AuthAction::Pragma { pragma_name, pragma_value: Some(value) }
             if in_temp || !ALLOWED_PRAGMAS.split(' ').any(|allowed| pragma_name.eq_ignore_ascii_case(allowed)) =>
         {

@@ -73,6 +73,8 @@ fn what_would_outlast_a_job_is_denied_by_name_and_the_connection_serves_the_next
         ("PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = DELETE"),
         ("PRAGMA wal_autocheckpoint = 1", "PRAGMA wal_autocheckpoint = 1"),
         ("PRAGMA busy_timeout = 0", "PRAGMA busy_timeout = 0"),
+        ("PRAGMA main.WAL_checkpoint", "PRAGMA WAL_checkpoint"),
+        ("PRAGMA wal_checkpoint(PASSIVE)", "PRAGMA wal_checkpoint = PASSIVE"),
         ("PRAGMA writable_schema = ON", "PRAGMA writable_schema = ON"),
         ("ATTACH ':memory:' AS other", "ATTACH ':memory:'"),
         ("ATTACH ?1 AS other", "ATTACH;"),
@@ -101,7 +103,7 @@ fn what_would_outlast_a_job_is_denied_by_name_and_the_connection_serves_the_next
         db.execute_batch("SELECT * FROM pragma_table_info('entries')")
     })
     .unwrap();
-    assert_eq!(pool.read_blocking(ids).unwrap().len(), 10);
+    assert_eq!(pool.read_blocking(ids).unwrap().len(), 12);
     let version = |db: &Connection| db.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
     assert_eq!(pool.read_blocking(version).unwrap(), 7);
 }
