@@ -91,10 +91,8 @@ pub enum Piece {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum What {
-    /// "+5 to +42 %": from the least to the most over the hosts.
+    /// "+5 to +42 %": from the least to the most over the hosts; "-3 to +8 %, unclear" where none decides.
     Range,
-    /// The same and the verdict over the hosts: "+5 to +42 %, holds".
-    Judged,
     /// What the authors' own code shows, from the least to the most over the hosts.
     Theirs,
 }

@@ -84,7 +84,7 @@ impl Begun {
             write(scratch, "record", &record.to_string());
             append_memory(&self.folder, scratch, ["0", &run.case.scenario, &run.case.arm, "0"]).success();
         }
-        let probes = report::folder::host::PROBES.map(|(name, _)| format!("{name}\t1.5\t\n")).concat();
+        let probes = report::folder::host::PROBES.map(|(name, ..)| format!("{name}\t1.5\t\n")).concat();
         write(scratch, "facts.tsv", &format!("cpu_model\tToy\t\n{probes}"));
         report().arg("machine").arg(&self.folder).arg(scratch.join("facts.tsv")).assert().success();
         report().arg("seal").arg(&self.folder).assert()

@@ -206,7 +206,7 @@ fn pages_with_unknown_keys_or_holes_are_refused() {
         ["Do not.", "{T2.fair.range", "advice", "lacks its '}'"],
         ["Do not.", "{T2.fair}", "advice", "{CLAIM.FORM.WHAT}"],
         ["Do not.", "{T2.unfair.range}", "advice", "`published` or `fair`"],
-        ["Do not.", "{T2.fair.hold_1s.shorter}", "advice", "`range`, `judged`, `theirs`"],
+        ["Do not.", "{T2.fair.hold_1s.shorter}", "advice", "`range` or `theirs`"],
     ] {
         refuse("page.toml", PAGE, Page::parse, change);
     }

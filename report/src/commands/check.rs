@@ -92,7 +92,7 @@ fn probes(folder: &Folder) -> Vec<Error> {
     let is_linux = kernel.is_none_or(|kernel| kernel.as_str().is_some_and(|kernel| kernel.starts_with("Linux")));
     let is_due = folder.is_shown() && is_linux;
     let is_lacking = |name: &str| !folder.machine.number(name).is_some_and(|figure| figure > 0.0);
-    let lacking = host::PROBES.iter().map(|(name, _)| name).filter(|name| is_due && is_lacking(name));
+    let lacking = host::PROBES.iter().map(|(name, ..)| name).filter(|name| is_due && is_lacking(name));
     let what = "is no figure above zero: a whole round is of a host that was probed";
     lacking.map(|name| folder.fault_in("machine.json", format!("{name} {what}"))).collect()
 }

@@ -10,12 +10,13 @@ const FACTS: [&str; 8] =
 
 /// The figures of the probe, which are alike on one host, and how many times the larger of two may be the smaller. Within an hour one machine's memory
 /// moved between 9 and 17 GB/s, while arithmetic stayed within 7 %; a switch has two prices within one round, and a trip to another thread takes 5 µs in one
-/// study's program and 10 in another's.
-pub const PROBES: [(&str, f64); 4] =
-    [("probe_arithmetic_ns", 1.10), ("probe_memory_mb_per_s", 2.00), ("probe_switch_us", 2.00), ("probe_hop_us", 3.00)];
-
-/// Those that change with what idle cores do.
-const IDLE: [&str; 2] = ["probe_switch_us", "probe_hop_us"];
+/// study's program and 10 in another's. And whether it changes with what idle cores do.
+pub const PROBES: [(&str, f64, bool); 4] = [
+    ("probe_arithmetic_ns", 1.10, false),
+    ("probe_memory_mb_per_s", 2.00, false),
+    ("probe_switch_us", 2.00, true),
+    ("probe_hop_us", 3.00, true),
+];
 
 /// For how long at most an idle core polls for work before it sleeps, in nanoseconds; `None` if it sleeps at once, or if that was not read.
 pub fn idle_poll_ns(machine: &Machine) -> Option<f64> {
@@ -25,21 +26,21 @@ pub fn idle_poll_ns(machine: &Machine) -> Option<f64> {
 /// Whether both machines are the same host: the same processor, cores, kernel and hypervisor, idle cores that poll for as long, and known probes that are
 /// alike.
 pub fn is_same(one: &Machine, other: &Machine) -> bool {
-    idle_poll_ns(one) == idle_poll_ns(other) && are_alike(one, other, |_| true)
+    idle_poll_ns(one) == idle_poll_ns(other) && are_alike(one, other, false)
 }
 
 /// The same, whatever idle cores do: arithmetic and memory do not depend on that.
 pub fn is_same_but_idle(one: &Machine, other: &Machine) -> bool {
-    are_alike(one, other, |probe| !IDLE.contains(&probe))
+    are_alike(one, other, true)
 }
 
-fn are_alike(one: &Machine, other: &Machine, counts: impl Fn(&str) -> bool) -> bool {
-    let alike = |(name, most): &(&str, f64)| match (best(one, name), best(other, name)) {
+fn are_alike(one: &Machine, other: &Machine, but_idle: bool) -> bool {
+    let alike = |(name, most, is_idle): &(&str, f64, bool)| match (best(one, name), best(other, name)) {
+        _ if but_idle && *is_idle => true,
         (Some(a), Some(b)) => a > 0.0 && b > 0.0 && a.max(b) <= most * a.min(b),
         _ => false,
     };
-    FACTS.iter().all(|name| one.value(name) == other.value(name))
-        && PROBES.iter().filter(|(name, _)| counts(name)).all(alike)
+    FACTS.iter().all(|name| one.value(name) == other.value(name)) && PROBES.iter().all(alike)
 }
 
 /// The better reading of a probe, before or after: whoever else is on the machine only makes it slower.

@@ -20,6 +20,14 @@ impl<T> Default for Pairs<T> {
     }
 }
 
+impl<T> Pairs<T> {
+    /// Adds what a block came to, which found the cores so far apart, in ns, if that is not usual. A failure counts wherever they were.
+    fn insert(&mut self, block: u64, value: T, is_failure: bool, elsewhere_ns: Option<f64>) {
+        self.all.insert(block, value);
+        self.elsewhere.extend(elsewhere_ns.filter(|_| !is_failure).map(|ns| (block, ns)));
+    }
+}
+
 impl<T: Copy> Pairs<T> {
     /// Whether a block counts: where six others are left, one that found the cores elsewhere is set aside.
     pub fn counts(&self, block: u64) -> bool {
@@ -45,9 +53,7 @@ impl<T: Copy> Pairs<T> {
 impl Pairs {
     /// Adds the value of a block, which found the cores so far apart, in ns, if that is not usual.
     pub fn add(&mut self, block: u64, value: f64, elsewhere_ns: Option<f64>) {
-        self.all.insert(block, value);
-        // A failure counts wherever the cores were.
-        self.elsewhere.extend(elsewhere_ns.filter(|_| value.is_finite()).map(|ns| (block, ns)));
+        self.insert(block, value, !value.is_finite(), elsewhere_ns);
     }
 
     /// Its blocks in groups of so many, as if each were all there is; those left over are no group.
@@ -70,10 +76,9 @@ impl Pairs {
             let values: Option<Vec<f64>> = all.iter().map(|pairs| pairs.all.get(block).copied()).collect();
             let Some(values) = values else { continue };
             let Some(combined) = combine(&values) else { continue };
-            joined.all.insert(*block, combined);
-            let elsewhere = all.iter().filter_map(|pairs| pairs.elsewhere.get(block).copied()).reduce(f64::max);
-            let is_known = values.iter().all(|value| value.is_finite());
-            joined.elsewhere.extend(elsewhere.filter(|_| is_known).map(|ns| (*block, ns)));
+            let elsewhere_ns = all.iter().filter_map(|pairs| pairs.elsewhere.get(block).copied()).reduce(f64::max);
+            let is_failure = values.iter().any(|value| !value.is_finite());
+            joined.insert(*block, combined, is_failure, elsewhere_ns);
         }
         joined
     }

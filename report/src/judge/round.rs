@@ -77,9 +77,8 @@ impl Round {
     }
 
     pub(super) fn median(&self, scenario: &str, arm: &str, metric: &str) -> Option<f64> {
-        let samples: Vec<&Sample> = self.data.samples(scenario, arm).iter().collect();
-        let recorded = self.by_block(&samples, &samples, |sample, _| sample.metrics.get(metric).copied());
-        stats::median(recorded.values())
+        let recorded = |sample: &Sample| sample.metrics.get(metric).copied();
+        stats::median(self.one_sided(self.data.samples(scenario, arm), recorded).values())
     }
 
     /// The samples of `arm` in the blocks that `quantity` asks for: others may have asked for more of the same case.
@@ -100,8 +99,8 @@ impl Round {
         let bad = if quantity.lower_is_better { f64::INFINITY } else { f64::NEG_INFINITY };
         match &quantity.of {
             Of::Ratio { .. } if quantity.is_duet() => {
-                let duets = samples(&quantity.arms()[0]);
-                self.by_block(&duets, &duets, |sample, _| Some(duet::log_ratio(&sample.pairs).unwrap_or(f64::NAN)))
+                let log_ratio = |duet: &Sample| Some(duet::log_ratio(&duet.pairs).unwrap_or(f64::NAN));
+                self.one_sided(samples(&quantity.arms()[0]), log_ratio)
             }
             Of::Ratio { numerator, denominator } => {
                 self.by_block(&samples(numerator), &samples(denominator), |above, below| {
@@ -116,16 +115,20 @@ impl Round {
                 })
             }
             Of::Value { arm, minus, per, factor, .. } => {
-                self.by_block(&samples(arm), &samples(minus.as_ref().unwrap_or(arm)), |sample, other| {
+                let value = |sample: &Sample, less: f64| {
                     let value = read(sample, metric)?;
-                    let less = if minus.is_some() { read(other, metric)? } else { 0.0 };
                     let divisor = per.as_ref().map_or(Some(1.0), |per| read(sample, per))?;
                     Some(match divisor {
                         _ if value.is_nan() && !less.is_nan() => bad,
                         0.0 => f64::NAN,
                         divisor => (value - less) / divisor * factor,
                     })
-                })
+                };
+                match minus {
+                    Some(minus) => self
+                        .by_block(&samples(arm), &samples(minus), |sample, other| value(sample, read(other, metric)?)),
+                    None => self.one_sided(samples(arm), |sample| value(sample, 0.0)),
+                }
             }
             Of::Each(_) => Pairs::default(),
         }
@@ -189,7 +192,22 @@ impl Round {
         is_elsewhere(own, self.core_to_core_ns?).then_some(own)
     }
 
-    /// One pair per block that is in both `samples` and `others`, which are the same where there is one side only.
+    /// One value per block of `samples`.
+    pub(super) fn one_sided<'s>(
+        &self,
+        samples: impl IntoIterator<Item = &'s Sample>,
+        value: impl Fn(&Sample) -> Option<f64>,
+    ) -> Pairs {
+        let mut found = Pairs::default();
+        for sample in samples {
+            let Some(value) = value(sample) else { continue };
+            found.failed += usize::from(sample.error.is_some());
+            found.add(sample.block, value, self.elsewhere(sample));
+        }
+        found
+    }
+
+    /// One pair per block that is in both `samples` and `others`.
     pub(super) fn by_block(
         &self,
         samples: &[&Sample],
@@ -203,10 +221,9 @@ impl Round {
             else {
                 continue;
             };
-            let is_second_failure = !std::ptr::eq(sample, other) && other.error.is_some();
-            found.failed += usize::from(sample.error.is_some()) + usize::from(is_second_failure);
-            let elsewhere = [sample, other].into_iter().filter_map(|sample| self.elsewhere(sample)).reduce(f64::max);
-            found.add(sample.block, pair, elsewhere);
+            let both = [sample, other];
+            found.failed += both.iter().filter(|sample| sample.error.is_some()).count();
+            found.add(sample.block, pair, both.iter().filter_map(|sample| self.elsewhere(sample)).reduce(f64::max));
         }
         found
     }

@@ -77,7 +77,7 @@ fn points(round: &Round, quantity: &Quantity, x: &str, cases: &[String]) -> Vec<
             [above, below] => {
                 round.by_block(&samples(above), &samples(below), |above, below| Some(log(above)? - log(below)?))
             }
-            _ => round.by_block(&samples(&cases[0]), &samples(&cases[0]), |sample, _| log(sample)),
+            _ => round.one_sided(samples(&cases[0]), log),
         };
         Some(Point { x: median(xs.collect())?, logs })
     };

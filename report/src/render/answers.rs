@@ -20,41 +20,37 @@ pub const CLAIMS: &str = "![Claims about ratios, a mark per host and setting]";
 
 /// The first block of the README: what the difference was where it was not async, a row per study, and where they were measured.
 pub fn block(studies: &[StudyView]) -> String {
-    let mut table = Table::new("They said | As published: their setup, our rewrite | Fair: equal work | What to do");
-    let (mut named, mut others) = (Vec::new(), Vec::new());
+    let mut table = Table::new("They said | Their setup, re-run: our code (their code) | Equal work | What to do");
+    let mut causes = Vec::new();
     for view in studies {
         let Some(Answer { name, said, setup, equal, so, instead, .. }) = &view.page.answer else { continue };
-        match instead {
-            Some(instead) => named.push(format!("{instead} ({name})")),
-            None => others.push(name.clone()),
-        }
+        causes.extend(instead.as_ref().map(|instead| format!("{instead} ({name})")));
         let name = format!("[{}]({REPORT}#{})", cell(name), anchor(&view.judged.study, ""));
         let [said, setup, equal, so] = [said, setup, equal, so].map(|sentence| cell(&filled(view, sentence)));
         table.row([format!("{name}: {said}"), setup, equal, so]);
     }
     let not_async = format!(
         "**Most published differences are not due to async.** In {} of {} studies the cause was ",
-        named.len(),
+        causes.len(),
         studies.len()
     );
-    let others = around(" ", prose(&fmt::listed(&others)), " showed no difference where its author found none.");
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "host", "hosts");
     format!(
-        "{}\nPercentages are async relative to sync unless stated otherwise. A verdict judges the direction of a claim, or a number that it asserts. *Reversed*: the opposite holds; *depends*: hosts or settings disagree; *unclear*: noise or a failed control prevents a verdict; *holds on 2 of 3 hosts*: unclear on the third.\n\n{}\nFigures are ranges over up to [{hosts}]({EVIDENCE}MACHINES.md).\n",
-        around(&not_async, prose(&fmt::listed(&named)), &format!(".{others}\n")),
+        "{}\n{}\nPercentages are async relative to sync, over up to [{hosts}]({EVIDENCE}MACHINES.md). *Unclear*: noise hides whether there is a difference.\n",
+        around(&not_async, prose(&fmt::listed(&causes)), ".\n"),
         table.render()
     )
 }
 
-/// The second one: the chart, and for each study why it is so, and when it is otherwise.
+/// The second one: the chart, and for each study why it is so, and where the difference matters.
 pub fn why(studies: &[StudyView]) -> String {
     let of_study = |view: &StudyView| {
         let (Document { url, year, author, .. }, answer) = (view.page.document.as_ref()?, view.page.answer.as_ref()?);
         let (title, author, at) = (prose(&view.page.title), prose(author), anchor(&view.judged.study, ""));
         let [why, unless] = [&answer.why, &answer.unless].map(|sentence| prose(&filled(view, sentence)));
         Some(format!(
-            "**[{title}]({REPORT}#{at})**, after [{author}, {year}]({url}).\n{why}\n*Where it matters:* {unless}\n"
+            "**[{title}]({REPORT}#{at})**, based on [{author}, {year}]({url}).\n{why}\n*Where it matters:* {unless}\n"
         ))
     };
     format!("{CLAIMS}(charts/claims.svg)\n\n{}", studies.iter().filter_map(of_study).collect::<Vec<_>>().join("\n"))
@@ -89,14 +85,10 @@ fn figure(view: &StudyView, (id, form): (&str, Form), of: Option<&String>, what:
     let settings = if of.is_some() { view.settings(id, form) } else { view.deciding_settings(id, form) };
     let rows = settings.iter().find(|rows| of.is_none_or(|of| rows[0].1.is_of(of)))?;
     match what {
-        What::Range | What::Judged => {
+        What::Range => {
             let range = figures::range(&rows.iter().map(|(_, row)| *row).collect::<Vec<_>>())?;
-            let Over { verdict, decided, unclear } = view.over(id, form);
-            // The range is of the hosts that leave it unclear, too.
-            let is_partly = unclear > 0 && decided > 0 && verdict != Verdict::Depends;
-            let of = if is_partly { format!(" on {decided} of {} hosts", decided + unclear) } else { String::new() };
-            let is_said = what == What::Judged || decided == 0;
-            Some(range + &if is_said { format!(", {verdict}{of}") } else { String::new() })
+            let Over { verdict, decided, .. } = view.over(id, form);
+            Some(if decided > 0 { range } else { format!("{range}, {verdict}") })
         }
         What::Theirs => {
             let alike = view.mirrors(id, form).filter(|mirror| of.is_none_or(|of| mirror.scenario == *of));

@@ -29,24 +29,24 @@ pub fn short(studies: &[StudyView]) -> String {
     });
     let found = predicted(studies);
     let rule = format!(
-        " **Overhead = cost of a handoff ÷ work between two**: 50 µs per 1 ms of work is 5 %. This predicts [{} of {} effects](REPORT.md#the-rule) to within 25 %, small ones to within 5 points.",
+        "**Overhead = cost of a handoff ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule) to within 25 % (small ones to within 5 percentage points). ",
         rule::agreeing(&found),
         found.len()
     );
     let apart = format!(
-        " Most of the cost of waking a thread or task is [waking a core]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll): on these virtual machines \
-            idle cores sleep at once."
+        " Most of the cost of waking a thread is [getting an idle core out of sleep]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll). Idle cores of these virtual \
+            machines sleep immediately; in the last column they first poll for work."
     );
     let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
     let (apart, rule) = (if is_apart { &apart[..] } else { "" }, if found.is_empty() { "" } else { &rule });
-    let lead = lead(studies, "its");
+    let lead = lead(studies, "The table gives the cost of a handoff");
     let (said, rows): (Vec<_>, Vec<_>) = shown.into_iter().partition(|(_, price)| !price.price.uses.is_empty());
     let sentence = |(view, price): &(&StudyView, &JudgedPrice)| {
         let words = price.use_in_words();
         if words.is_empty() { words } else { format!("\n{}.\n", link(view, &words)) }
     };
     let (table, said) = (table(&rows), said.iter().map(sentence).collect::<String>());
-    format!("A handoff passes work or data to another thread or task. {lead}{apart}{rule}\n\n{table}{said}")
+    format!("A handoff passes work or data to another thread or task. {rule}{lead}{apart}\n\n{table}{said}")
 }
 
 /// The prices that the report shows beside those of the README, by study: a section of it; nothing if none was measured.
@@ -58,7 +58,7 @@ pub fn section(studies: &[StudyView]) -> String {
     }
     let more = format!(" and {}", fmt::plural(rest.len(), "more price", "more prices"));
     let more = if rest.is_empty() { "" } else { &more };
-    let title = heading("prices", "## Prices") + &lead(studies, "a handoff's");
+    let title = heading("prices", "## Prices") + &lead(studies, "A figure is a handoff's cost");
     let table = table(&shown);
     format!(
         "{title} The most used are in [README](README.md#what-a-handoff-costs). The links lead to the conditions{more}.\n\n{table}"
@@ -134,13 +134,13 @@ fn host_name(studies: &[StudyView]) -> &str {
     studies.first().map_or("", |view| view.origin.name(price_host(studies)))
 }
 
-fn lead(studies: &[StudyView], of: &str) -> String {
+fn lead(studies: &[StudyView], what: &str) -> String {
     let hosts: BTreeSet<usize> = priced(studies).flat_map(|(_, price)| price.ranged()).map(|on| on.host).collect();
     let (from, at) = match Vec::from_iter(hosts)[..] {
         [only] => (format!(", on [{}", cell(studies[0].origin.name(only))), ", with one round's confidence interval"),
         ref hosts => (format!(": the range over up to [{} hosts", hosts.len()), ""),
     };
-    format!("A figure is {of} cost beyond the same work in place{from}]({EVIDENCE}MACHINES.md){at}.")
+    format!("{what} beyond the same work in place{from}]({EVIDENCE}MACHINES.md){at}.")
 }
 
 fn link(view: &StudyView, text: &str) -> String {

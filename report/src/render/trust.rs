@@ -33,7 +33,7 @@ fn sources(origin: &Origin) -> String {
     for Source { folder, host, part, blocks: (run, planned), machine, .. } in &origin.rounds {
         let figure = |name: &str| or_nothing(machine.number(name), |x| fmt::value(x, fmt::unit_of(name)));
         let first = [round(folder), cell(origin.name(*host)), (*part).to_owned(), format!("{run} of {planned}")];
-        table.row([&first[..], &[figure("steal_percent")], &host::PROBES.map(|(name, _)| figure(name))].concat());
+        table.row([&first[..], &[figure("steal_percent")], &host::PROBES.map(|(name, ..)| figure(name))].concat());
     }
     let cut = origin.rounds.iter().filter(|source| source.blocks.0 < source.blocks.1).count();
     let [one, many] =
