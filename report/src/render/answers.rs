@@ -83,7 +83,9 @@ pub fn filled(view: &StudyView, sentence: &Sentence) -> String {
 /// The figure of a place in a sentence; `None` if it is not known.
 fn figure(view: &StudyView, (id, form): (&str, Form), of: Option<&String>, what: What) -> Option<String> {
     let settings = if of.is_some() { view.settings(id, form) } else { view.deciding_settings(id, form) };
-    let rows = settings.iter().find(|rows| of.is_none_or(|of| rows[0].1.is_of(of)))?;
+    // Of those that most hosts were asked the first: the newest round alone may have been asked more.
+    let meant = settings.iter().filter(|rows| of.is_none_or(|of| rows[0].1.is_of(of)));
+    let rows = meant.rev().max_by_key(|rows| rows.len())?;
     match what {
         What::Range => {
             let range = figures::range(&rows.iter().map(|(_, row)| *row).collect::<Vec<_>>())?;

@@ -39,9 +39,9 @@ fn head(studies: &[StudyView]) -> String {
     format!(
         "# Async or not: five published comparisons, measured again\n\n{contents}\
          *As published* is the authors' set-up with its flaws, *fair* is equal work on equal resources. A figure is the range over hosts. \
-         Beneath it stands the [verdict](docs/METHODOLOGY.md#verdicts) and the number of hosts that decide it; those *unclear* are counted apart. \
-         *Here* is the newest host's figure with its confidence interval, the fair one if there is one. \
-         *Outside*: the published figure lies outside our range as published and that of their code.\n"
+         Beneath it stands the [verdict](docs/METHODOLOGY.md#verdicts) with the hosts that decide it. \
+         *Here* is the newest host's figure, fair if there is one, with its confidence interval. \
+         *Outside*: the published figure is in neither our range nor that of their code.\n"
     )
 }
 
