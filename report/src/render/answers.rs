@@ -37,7 +37,7 @@ pub fn block(studies: &[StudyView]) -> String {
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "host", "hosts");
     format!(
-        "{}\n{}\nPercentages are async relative to sync, over up to [{hosts}]({EVIDENCE}MACHINES.md). *Unclear*: noise hides whether there is a difference.\n",
+        "{}\n{}\nPercentages are async relative to sync, over up to [{hosts}]({EVIDENCE}MACHINES.md). *Unclear*: the runs of no host decide.\n",
         around(&not_async, prose(&fmt::listed(&causes)), ".\n"),
         table.render()
     )

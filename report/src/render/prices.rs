@@ -35,7 +35,7 @@ pub fn short(studies: &[StudyView]) -> String {
     );
     let apart = format!(
         " Most of the cost of waking a thread is [getting an idle core out of sleep]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll). Idle cores of these virtual \
-            machines sleep immediately; in the last column they first poll for work."
+            machines sleep immediately; in the last column they first poll for work. `make prices` tells which are yours."
     );
     let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
     let (apart, rule) = (if is_apart { &apart[..] } else { "" }, if found.is_empty() { "" } else { &rule });
