@@ -55,8 +55,7 @@ main() {
   # An interrupted test cannot remove its generated file.
   TMPDIR=$(mktemp -d) || die 'no temporary folder can be made'
   export TMPDIR
-  # shellcheck disable=SC2064  # the folder and record of now
-  trap "rm -rf '$TMPDIR'" EXIT
+  trap 'rm -rf "$TMPDIR"' EXIT
   trap 'say "interrupted: the sizes so far are in $record"; exit 130' INT TERM
   for ((size = 100; size <= max; size += step)); do
     say "Running stress test ${mode:+$mode }for $size transactions..."
