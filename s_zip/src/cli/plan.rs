@@ -64,14 +64,8 @@ pub fn plan(request: &Create, out: &Out) -> Result<Vec<Item>, Error> {
     }
     let is_file = |item: &&Item| !matches!(item.source, Source::Folder(_));
     let files: HashSet<&str> = packed().filter(is_file).map(|item| item.name.as_str()).collect();
-    let above = |item: &'_ Item| {
-        item.name
-            .match_indices('/')
-            .map(|(end, _)| &item.name[..end])
-            .find(|above| files.contains(above))
-            .map(str::to_owned)
-    };
-    if let Some(both) = packed().find_map(above) {
+    let mut above = packed().flat_map(|item| item.name.match_indices('/').map(|(end, _)| &item.name[..end]));
+    if let Some(both) = above.find(|above| files.contains(above)) {
         bail!("{both:?} would be a file and a folder in the archive: choose another name");
     }
     Ok(plan.items)
@@ -99,15 +93,23 @@ impl Plan<'_> {
         if is_archive || self.out.is(&path) {
             bail!("{shown} is the archive itself: write it to another folder, or name the files without it");
         }
-        match check(&name, &shown.to_string()) {
-            Ok(()) => self.items.push(Item { name, source: Source::File { root: root.clone(), path } }),
-            Err(error) if *path == **root => return Err(error),
-            Err(error) => self.lose(path, &error),
+        if self.admits(&name, root, &path)? {
+            self.items.push(Item { name, source: Source::File { root: root.clone(), path } });
         }
         Ok(())
     }
 
-    /// Leaves out what stands in a folder under a name that no entry may have: the rest of the folder is wanted all the same.
+    /// Whether an entry may have that name. What was typed is refused, what stands in a folder left out: the rest of the folder is wanted all the same.
+    fn admits(&mut self, name: &str, root: &Path, path: &Path) -> Result<bool, Error> {
+        match check(name, &path.display().to_string()) {
+            Err(error) if path != root => {
+                self.lose(path.to_owned(), &error);
+                Ok(false)
+            }
+            checked => checked.map(|()| true),
+        }
+    }
+
     fn lose(&mut self, path: PathBuf, error: &Error) {
         self.items
             .push(Item { name: String::new(), source: Source::Lost(path, io::Error::other(format!("{error:#}"))) });
@@ -124,13 +126,8 @@ impl Plan<'_> {
         };
         let prefix = if name.is_empty() { name } else { name + "/" };
         if !prefix.is_empty() {
-            match check(&prefix, &path.display().to_string()) {
-                Ok(()) => {}
-                Err(error) if *path == **root => return Err(error),
-                Err(error) => {
-                    self.lose(path.to_owned(), &error);
-                    return Ok(());
-                }
+            if !self.admits(&prefix, root, path)? {
+                return Ok(());
             }
             let options = options(metadata, self.request.keep_times);
             self.items.push(Item { name: prefix.clone(), source: Source::Folder(options) });
