@@ -57,9 +57,8 @@ pub struct Answer {
     pub so: Sentence,
     /// What the difference was instead of async, to end "the difference was something else:"; absent where it was async, or none.
     pub instead: Option<String>,
+    /// The cause, and where the difference matters.
     pub why: Sentence,
-    /// When that is otherwise.
-    pub unless: Sentence,
 }
 
 /// What a page says of its verdicts, with places for figures: "async takes {T2.fair.range}". A place that cannot be filled is refused when
@@ -124,7 +123,7 @@ impl TryFrom<String> for Sentence {
 
 impl Page {
     pub fn sentences(&self) -> impl Iterator<Item = &Sentence> {
-        let answer = self.answer.iter().flat_map(|it| [&it.said, &it.setup, &it.equal, &it.so, &it.why, &it.unless]);
+        let answer = self.answer.iter().flat_map(|it| [&it.said, &it.setup, &it.equal, &it.so, &it.why]);
         answer.chain(&self.advice)
     }
 

@@ -47,13 +47,11 @@ pub fn block(studies: &[StudyView]) -> String {
 pub fn why(studies: &[StudyView]) -> String {
     let of_study = |view: &StudyView| {
         let (Document { url, year, author, .. }, answer) = (view.page.document.as_ref()?, view.page.answer.as_ref()?);
-        let (title, author, at) = (prose(&view.page.title), prose(author), anchor(&view.judged.study, ""));
-        let [why, unless] = [&answer.why, &answer.unless].map(|sentence| prose(&filled(view, sentence)));
-        Some(format!(
-            "**[{title}]({REPORT}#{at})**, based on [{author}, {year}]({url}).\n{why}\n*Where it matters:* {unless}\n"
-        ))
+        let (name, author, at) = (prose(&answer.name), prose(author), anchor(&view.judged.study, ""));
+        let why = prose(&filled(view, &answer.why));
+        Some(format!("- **[{name}]({REPORT}#{at})** ([{author}, {year}]({url})): {why}\n"))
     };
-    format!("{CLAIMS}(charts/claims.svg)\n\n{}", studies.iter().filter_map(of_study).collect::<Vec<_>>().join("\n"))
+    format!("{CLAIMS}(charts/claims.svg)\n\n{}", studies.iter().filter_map(of_study).collect::<String>())
 }
 
 /// Stands in a sentence for a figure that nobody measured.

@@ -29,13 +29,13 @@ pub fn short(studies: &[StudyView]) -> String {
     });
     let found = predicted(studies);
     let rule = format!(
-        "**Overhead = cost of a handoff ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule) to within 25 % (small ones to within 5 percentage points). ",
+        "**Overhead = cost of a handoff ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule) to within 25 % (small ones: 5 percentage points). ",
         rule::agreeing(&found),
         found.len()
     );
     let apart = format!(
-        " Most of the cost of waking a thread is [getting an idle core out of sleep]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll). Idle cores of these virtual \
-            machines sleep immediately; in the last column they first poll for work. `make prices` tells which are yours."
+        " Most of a wake is [getting an idle core out of sleep]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll); in the last column idle cores poll for work \
+            instead. `make prices` tells what yours do."
     );
     let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
     let (apart, rule) = (if is_apart { &apart[..] } else { "" }, if found.is_empty() { "" } else { &rule });
