@@ -25,7 +25,7 @@ pub fn block(studies: &[StudyView]) -> String {
     for view in studies {
         let Some(Answer { name, said, setup, equal, so, instead, .. }) = &view.page.answer else { continue };
         causes.extend(instead.as_ref().map(|instead| format!("{instead} ({name})")));
-        let name = format!("[{}]({REPORT}#{})", cell(name), anchor(&view.judged.study, ""));
+        let name = link(view, name);
         let [said, setup, equal, so] = [said, setup, equal, so].map(|sentence| cell(&filled(view, sentence)));
         table.row([format!("{name}: {said}"), setup, equal, so]);
     }
@@ -47,11 +47,16 @@ pub fn block(studies: &[StudyView]) -> String {
 pub fn why(studies: &[StudyView]) -> String {
     let of_study = |view: &StudyView| {
         let (Document { url, year, author, .. }, answer) = (view.page.document.as_ref()?, view.page.answer.as_ref()?);
-        let (name, author, at) = (prose(&answer.name), prose(author), anchor(&view.judged.study, ""));
+        let (name, author) = (link(view, &answer.name), prose(author));
         let why = prose(&filled(view, &answer.why));
-        Some(format!("- **[{name}]({REPORT}#{at})** ([{author}, {year}]({url})): {why}\n"))
+        Some(format!("- **{name}** ([{author}, {year}]({url})): {why}\n"))
     };
     format!("{CLAIMS}(charts/claims.svg)\n\n{}", studies.iter().filter_map(of_study).collect::<String>())
+}
+
+/// Leads to what the report says of the study.
+fn link(view: &StudyView, name: &str) -> String {
+    format!("[{}]({REPORT}#{})", cell(name), anchor(&view.judged.study, ""))
 }
 
 /// Stands in a sentence for a figure that nobody measured.
