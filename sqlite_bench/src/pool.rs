@@ -7,9 +7,11 @@
 //! - **Columns**: ask the row for them (`row.as_ref()`), not the statement before it runs. After an `ALTER TABLE` a statement has the table's old columns
 //!   until its first row, because SQLite compiles it anew only then.
 //! - **After a job** what it set by a method of the connection, or through its handle, stays on that one connection: functions, collations, modules,
-//!   hooks, limits, `set_db_config`. The pool restores the busy timeout. `last_insert_rowid` and `changes` may answer for an earlier job.
+//!   hooks, limits, `set_db_config`, and a statement that is leaked before its end. The pool restores the busy timeout. `last_insert_rowid` and `changes`
+//!   may answer for an earlier job.
 //! - **Cancelling**: who drops a future does not learn whether its write was committed. [`Options::acquire_timeout`] and [`Options::job_timeout`] end an
-//!   operation in the same way and do say: after [`Error::Waited`] and [`Error::TimedOut`] nothing was written, nor will be.
+//!   operation in the same way and do say: after [`Error::Waited`] and [`Error::TimedOut`] nothing was written, nor will be. SQLite stops between two of
+//!   its instructions; `count(*)` of a table, `DELETE` without `WHERE`, `DROP TABLE` and a function of a huge value are one, after which the thread is free.
 //!
 //! Nothing here needs a particular runtime, and `*_blocking` needs none. A read is a trip to another thread and back, some ten microseconds.
 

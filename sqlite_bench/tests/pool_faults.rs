@@ -133,6 +133,24 @@ fn a_write_that_makes_sqlite_roll_back_is_named_and_the_others_may_try_again() {
 }
 
 #[test]
+fn a_transaction_that_a_savepoint_begins_after_a_rollback_is_not_kept() {
+    let (_folder, pool) = opened(&options());
+    // The first time no job has compiled a savepoint yet, and the job is alone in its transaction.
+    for _ in 0..2 {
+        let written = pool.write_blocking(|db| {
+            insert(1)(db)?;
+            let _ = db.execute("INSERT OR ROLLBACK INTO entries (id) VALUES (1)", []);
+            db.execute_batch("SAVEPOINT own")?;
+            insert(2)(db)
+        });
+        assert!(matches!(written, Err(Error::TransactionEnded)), "{written:?}");
+        assert!(pool.read_blocking(ids).unwrap().is_empty());
+    }
+    pool.write_blocking(insert(3)).unwrap();
+    assert_eq!(pool.read_blocking(ids).unwrap(), [3]);
+}
+
+#[test]
 fn a_deferred_foreign_key_fails_its_own_write_once_those_of_its_commit_are_tried_again() {
     fn orphan(db: &Connection) -> rusqlite::Result<usize> {
         db.execute("INSERT INTO entries (id, parent) VALUES (3, 99)", [])

@@ -56,13 +56,18 @@ pub(super) fn reader(path: &Path, options: &Options) -> Result<(Connection, Guar
         name = immutable(path);
         access |= OpenFlags::SQLITE_OPEN_URI;
     }
-    patiently(path, options, || {
+    let opened = patiently(path, options, || {
         let opened = connect(Path::new(&name), access, options)?;
         // SQLite opens the files when it is asked for something.
         opened.0.pragma_query(None, "schema_version", |_| Ok(()))?;
         opened.0.pragma_update(None, "query_only", true)?;
         Ok(opened)
-    })
+    })?;
+    // A database in memory, or a temporary one, would be another one for each reader.
+    if opened.0.path().is_none_or(str::is_empty) {
+        return Err(Error::NotWal { path: path.to_owned(), mode: "memory".into() });
+    }
+    Ok(opened)
 }
 
 /// The log, or the rollback journal, that SQLite would read before a file that is not immutable.

@@ -113,6 +113,15 @@ pub(super) enum Message {
     Stop,
 }
 
+/// The job, if anybody still wants it.
+pub(super) fn wanted(job: BoxedJob) -> Option<BoxedJob> {
+    if job.ticket().is_given_up() {
+        contained(|| drop(job));
+        return None;
+    }
+    Some(job)
+}
+
 /// Where jobs come out of a queue.
 struct Messages(Receiver<Message>);
 
@@ -148,8 +157,11 @@ impl Queue {
     fn next(&self, receive: impl Fn() -> Option<Message>) -> Option<BoxedJob> {
         while !self.stopped.get() {
             match receive()? {
-                Message::Job(job) if !job.ticket().is_given_up() => return Some(job),
-                Message::Job(job) => contained(|| drop(job)),
+                Message::Job(job) => {
+                    if let Some(job) = wanted(job) {
+                        return Some(job);
+                    }
+                }
                 Message::Stop => self.stopped.set(true),
             }
         }

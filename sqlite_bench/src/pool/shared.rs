@@ -1,5 +1,6 @@
 //! What the askers and the threads of a pool share.
 
+use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -10,6 +11,9 @@ use super::options::Options;
 
 /// SQLite counts milliseconds in 32 bits.
 const LONGEST_TIMEOUT: Duration = Duration::from_millis(i32::MAX as u64);
+
+/// The queue adds a few places to those it is asked for.
+const LONGEST_QUEUE: NonZeroUsize = NonZeroUsize::new(usize::MAX / 2).unwrap();
 
 /// What a pool has done since it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -50,6 +54,7 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(mut options: Options) -> Self {
         options.busy_timeout = options.busy_timeout.min(LONGEST_TIMEOUT);
+        options.queue = options.queue.min(LONGEST_QUEUE);
         let [copied, closes] = [false; 2].map(AtomicBool::new);
         Shared { options, stats: Mutex::default(), turn: Mutex::default(), copied, closes }
     }

@@ -14,7 +14,7 @@ use rusqlite::{Connection, ErrorCode, MAIN_DB};
 use super::connect;
 use super::error::Error;
 use super::guard::{DEFERS, Guard, SAVEPOINTS};
-use super::queue::{BoxedJob, Message, Queue};
+use super::queue::{BoxedJob, Message, Queue, wanted};
 use super::shared::{Shared, spawn};
 
 /// A commit that has been under way for so long takes no further writes.
@@ -34,6 +34,8 @@ thread_local! {
     static PAGES: Cell<u32> = const { Cell::new(0) };
     /// Commits that wrote something, by whomever.
     static COMMITS: Cell<u64> = const { Cell::new(0) };
+    /// Transactions that were rolled back, by whomever.
+    static ROLLBACKS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Copies the log once. `PASSIVE` waits for nobody, `TRUNCATE` waits for readers and shortens the log to nothing.
@@ -132,6 +134,7 @@ impl Writer {
             COMMITS.set(COMMITS.get() + 1);
             Ok(())
         }));
+        self.connection.rollback_hook(Some(|| ROLLBACKS.set(ROLLBACKS.get() + 1)))?;
         while let Some(job) = self.queue.wait() {
             self.group(job);
             self.look_after_the_log();
@@ -172,7 +175,8 @@ impl Writer {
         DEFERS.set(false);
         let begin = Instant::now();
         let mut done = Vec::new();
-        let mut next = Some(first);
+        // It may have been given up while BEGIN waited for the lock.
+        let mut next = wanted(first).or_else(|| self.queue.poll());
         while let Some(mut job) = next.take() {
             // As long as there is nothing else in the transaction, a job is undone with all of it.
             let is_bare = done.is_empty() && !SAVEPOINTS.get();
@@ -195,7 +199,7 @@ impl Writer {
                 next = self.queue.poll();
             }
         }
-        self.commit(done);
+        if done.is_empty() { self.roll_back() } else { self.commit(done) }
     }
 
     fn commit(&mut self, done: Vec<BoxedJob>) {
@@ -244,10 +248,13 @@ impl Writer {
         if !is_bare && let Err(error) = self.execute(SAVEPOINT) {
             return self.over(Ok(()), Error::from(error), commits);
         }
+        let rollbacks = ROLLBACKS.get();
         let ran = self.guard.run(job, &self.connection, &self.shared);
+        // A savepoint of the job may have begun another transaction since.
+        let is_over = self.connection.is_autocommit() || ROLLBACKS.get() != rollbacks;
         // A damaged page spoils its transaction: whatever follows fails, the commit included, although a savepoint can be undone.
         let is_spoiled = !is_bare && matches!(ran, Err(Error::Corrupt(_)));
-        if is_spoiled || self.connection.is_autocommit() || COMMITS.get() != commits {
+        if is_spoiled || is_over || COMMITS.get() != commits {
             return self.over(ran, Error::TransactionEnded, commits);
         }
         let ended = match (&ran, is_bare) {

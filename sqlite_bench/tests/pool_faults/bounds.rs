@@ -176,6 +176,26 @@ fn an_operation_whose_turn_does_not_come_says_so_and_never_runs() {
 }
 
 #[test]
+fn what_is_given_up_while_another_process_has_the_lock_is_no_failed_write_and_the_next_one_takes_its_turn() {
+    let (folder, pool) = opened(&options().busy_timeout(SAFETY));
+    let before = pool.stats();
+    let other = Connection::open(file(&folder)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    {
+        let mut given_up = pin!(pool.write(insert(1)));
+        assert!(given_up.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        // So that it waits for the lock.
+        std::thread::sleep(SHORT);
+    }
+    let next = behind(&pool, insert(2));
+    other.execute_batch("COMMIT").unwrap();
+    next.join().unwrap().unwrap();
+    assert_eq!(pool.read_blocking(ids).unwrap(), [2]);
+    let after = pool.stats();
+    assert_eq!((after.failed_writes, after.commits - before.commits), (before.failed_writes, 1));
+}
+
+#[test]
 fn a_job_that_takes_too_long_is_interrupted_and_undone() {
     let (_folder, pool) = opened(&options().job_timeout(10 * SHORT).readers(ONE));
     let answers = ends(&pool, |own| {
@@ -311,6 +331,12 @@ fn a_pool_for_reading_sees_what_others_write_and_writes_nothing() {
     assert!(matches!(reading.write_blocking(insert(2)), Err(pool::Error::NoWriter)));
     assert!(matches!(reading.read_blocking(insert(2)), Err(pool::Error::ReadOnly(_))));
     reading.close_blocking().unwrap();
+    for access in [Access::ReadOnly, Access::Immutable] {
+        // Each reader would have a database of its own.
+        for name in [":memory:", "", "file:shared?mode=memory"] {
+            Pool::open_blocking(name, &options().access(access)).unwrap_err();
+        }
+    }
     let missing = folder.path().join("missing.db");
     for access in [Access::ReadOnly, Access::Immutable] {
         let error = Pool::open_blocking(&missing, &options().access(access)).unwrap_err();

@@ -1,5 +1,6 @@
 //! Opening a database that others use at the same moment.
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -104,8 +105,8 @@ fn a_log_that_others_write_is_no_reason_to_wait() {
 }
 
 #[test]
-fn a_busy_timeout_may_be_for_ever() {
-    let (_folder, pool) = opened(&options().busy_timeout(Duration::MAX));
+fn a_busy_timeout_may_be_for_ever_and_a_queue_without_end() {
+    let (_folder, pool) = opened(&options().busy_timeout(Duration::MAX).queue(NonZero::<usize>::MAX));
     pool.write_blocking(insert(1)).unwrap();
 }
 
