@@ -22,7 +22,7 @@ EOF
 
 # number OPTION VALUE
 number() {
-  case $2 in '' | *[!0-9]* | ??????????????????*) die "$1 takes a whole number, not '$2' (try --help)" ;; esac
+  case $2 in '' | *[!0-9]* | ??????????????????*) die "$1 takes a whole number of at most 17 digits, not '$2' (try --help)" ;; esac
   echo "$((10#$2))"
 }
 
@@ -41,6 +41,7 @@ main() {
   done
   [ "$max" -ge 100 ] || die '--max must be at least 100, the smallest size'
   [ "$step" -ge 1 ] || die '--step must be at least 1'
+  { : >&1; } 2>/dev/null || die 'standard output is closed'
 
   "$SCRIPTS/build.sh" txn_engine
   engine=$(binary txn_engine release)

@@ -41,6 +41,7 @@ fi
 unset AWAIT_OR_NOT_CLEAN
 case ${AWAIT_OR_NOT_DATA:-/} in /*) ;; *) AWAIT_OR_NOT_DATA=$PWD/$AWAIT_OR_NOT_DATA ;; esac
 case ${CARGO_TARGET_DIR:-/} in /*) ;; *) CARGO_TARGET_DIR=$PWD/$CARGO_TARGET_DIR ;; esac
+case ${TMPDIR:-/} in /*) ;; *) export TMPDIR=$PWD/$TMPDIR ;; esac
 cd "$ROOT"
 source "$SCRIPTS/config.sh"
 case ${CARGO_TARGET_DIR:-$ROOT/target} in

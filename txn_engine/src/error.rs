@@ -107,6 +107,8 @@ pub enum Error {
     DuplicateColumn { name: String, column: &'static str },
     /// the header line of {name} is longer than 65,536 bytes: is it a CSV file?
     LongHeader { name: String },
+    /// the header line of {name} has a carriage return in it: end lines with LF or CR LF
+    LoneCarriageReturn { name: String },
     /// the header line of {name} has a quote that is not closed
     OpenQuote { name: String },
     /// cannot write generated rows to a temporary file

@@ -22,6 +22,10 @@ impl Columns {
 
     /// Finds the columns in the header line of the file called `name`; none may be missing or occur twice.
     pub fn from_header(line: &[u8], name: &str) -> Result<Self, Error> {
+        // Of a file whose lines end with CR alone every row would be part of the header.
+        if line.trim_ascii_end().contains(&b'\r') {
+            return Err(Error::LoneCarriageReturn { name: name.to_owned() });
+        }
         let mut splitter = Splitter::new(usize::MAX);
         let terminated = [line, b"\n"].concat();
         let fields = splitter.split(&terminated).map_err(|_| Error::OpenQuote { name: name.to_owned() })?;

@@ -218,6 +218,8 @@ fn every_setup_refuses_what_has_no_valid_header() {
         "deposit,1,1,5\n",
         "\"type,client,tx,amount\n",
         "type;client;tx;amount\n",
+        "type,client,tx,amount,note\rdeposit,1,1,5,rent\r",
+        "\r\ntype,client,tx,amount\rdeposit,1,1,5\r\n",
         &long_header,
     ] {
         assert!(process(text.as_bytes()).is_err(), "the oracle takes {text:.40?} for a header");

@@ -31,6 +31,9 @@ pub(super) fn columns(rules: &Rules, header: &[u8]) -> Result<[usize; 4], String
     if header.len() > LONGEST_LINE_BYTES {
         return Err(format!("the header is longer than {LONGEST_LINE_BYTES} bytes"));
     }
+    if header.trim_ascii_end().contains(&b'\r') {
+        return Err("the header has a carriage return in it".into());
+    }
     let names = split(rules, header).ok_or("the header has a quote that is not closed")?;
     let is_named = |name: &[u8], wanted: &str| {
         let name = if rules.broken("HeaderNamesAreTrimmed") { name } else { name.trim_ascii() };

@@ -24,6 +24,7 @@ fn what_cannot_be_read_ends_the_run_with_one_line_that_names_it_and_what_is_wron
         ("three", "type,client,amount\ndeposit,1,5\n", "tx"),
         ("twice", "type,client,tx,amount,Client\ndeposit,1,1,5,1\n", "client"),
         ("quote", "type,client,tx,\"amount\ndeposit,1,1,5\n", "not closed"),
+        ("return", "type,client,tx,amount,note\rdeposit,1,1,5,rent\r", "carriage return"),
     ] {
         folder.write(name, text);
         let run = folder.txn_engine(name).assert().code(2).stdout(is_empty());
