@@ -284,6 +284,22 @@ fn of_each_host_the_newest_round_that_measured_a_map_decides() {
 }
 
 #[test]
+fn the_range_of_a_crossing_is_over_the_hosts_whose_idle_cores_sleep_if_there_are_any() {
+    let polling = |stamp, results: &Path| {
+        Toy { idle_poll_ns: 200_000, ..whole() }.seal(results, stamp, |run| costs(run, 0.5));
+    };
+    let results = temporary();
+    whole().seal(results.path(), FIRST, |run| costs(run, 2.0));
+    polling(SECOND, results.path());
+    let (page, []) = rendered(results.path(), []);
+    assert!(page.contains("- From 160 ms on a trip adds less than 5 %. Toy polling: 40 ms"), "{page}");
+    let results = temporary();
+    polling(FIRST, results.path());
+    let (page, []) = rendered(results.path(), []);
+    assert!(page.contains("From 40 ms (40 ms") && page.contains("on a trip adds less than 5 %"), "{page}");
+}
+
+#[test]
 fn maps_are_shown_of_a_study_of_which_nothing_else_was_measured() {
     let results = temporary();
     maps_alone(results.path(), FIRST, "Toy 1000", 1.0);

@@ -184,7 +184,7 @@ fn of_each_host_the_newest_round_that_measured_a_price_decides() {
     render(results.path(), out.path(), &[&out.path().join("README.md")]).success();
 
     let readme = read(out.path(), "README.md");
-    assert!(readme.contains("the range over up to [2 hosts](docs/evidence/MACHINES.md)"), "{readme}");
+    assert!(readme.contains("ranges are over up to [2 hosts](docs/evidence/MACHINES.md)"), "{readme}");
     assert!(
         readme.contains("| [a message through a channel](docs/evidence/toy.md#prices) | 8.0 to 12.0 ms |"),
         "{readme}"
@@ -218,6 +218,19 @@ fn of_each_host_the_newest_round_that_measured_a_price_decides() {
     printed("prices", results.path()).success().stdout(prices);
     let short = contains("a message through a channel (cores idle)\n").and(contains("wake-up").not());
     printed("answers", results.path()).success().stdout(short);
+}
+
+#[test]
+fn sync_and_async_are_of_the_same_hosts() {
+    let results = temporary();
+    let async_alone = whole().claims.replace("sync = \"thread\"\n", "");
+    Toy { cpu_model: "Other", ..priced(&async_alone) }.seal(results.path(), FIRST, |run| costs(run, 3.0));
+    whole().seal(results.path(), SECOND, |run| costs(run, 1.0));
+    let out = temporary();
+    write(out.path(), "README.md", "<!-- prices:begin -->\nold\n<!-- prices:end -->\n");
+    render(results.path(), out.path(), &[&out.path().join("README.md")]).success();
+    let readme = read(out.path(), "README.md");
+    assert!(readme.contains("| 4.01 ms (one host) | 2.01 ms (one host) |"), "{readme}");
 }
 
 #[test]

@@ -23,6 +23,8 @@ pub struct JudgedMap {
 #[derive(Debug, Clone, PartialEq)]
 pub struct OnHost {
     pub host: usize,
+    /// Whether its idle cores poll for work before they sleep.
+    pub polls: bool,
     /// Path of the round, relative to the results root.
     pub round: String,
     /// In rising order of x.
@@ -123,7 +125,7 @@ fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
     };
     let crossings = map.crossings.iter().map(on_map).collect();
     let is_there = points.iter().any(|point| point.ys.iter().any(Option::is_some));
-    is_there.then(|| OnHost { host: round.host, round: round.folder.clone(), points, crossings })
+    is_there.then(|| OnHost { host: round.host, polls: round.polls, round: round.folder.clone(), points, crossings })
 }
 
 /// The ratio of each block that has both and in which one at least is known.
@@ -213,9 +215,11 @@ impl JudgedMap {
         self.range(self.map.crossings.iter().position(|crossing| crossing.id == id)?)
     }
 
-    /// "12 to 45 µs", "less than 10 µs", "20 ms to more than 100 ms": the range over hosts.
+    /// "12 to 45 µs", "less than 10 µs", "20 ms to more than 100 ms": the range over hosts; over those whose idle cores sleep, if there are any, as
+    /// waking a core is most of many handoffs.
     fn range(&self, place: usize) -> Option<String> {
-        let crossed = self.hosts.iter().filter_map(|on| on.crossings.get(place));
+        let all_poll = self.hosts.iter().all(|on| on.polls);
+        let crossed = self.hosts.iter().filter(|on| on.polls == all_poll).filter_map(|on| on.crossings.get(place));
         self.in_words(crossed.filter_map(|crossed| Some((crossed.measured?.point, crossed.ends))).collect())
     }
 

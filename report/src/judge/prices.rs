@@ -40,9 +40,11 @@ impl JudgedPrice {
         self.hosts.iter().find(|on| on.host == host)
     }
 
-    /// The hosts that a range is over.
+    /// The hosts that a range is over: those that measured the most ways, so that sync and async are of the same hosts.
     pub fn ranged(&self) -> impl Iterator<Item = &OnHost> {
-        self.hosts.iter().filter(|on| !(self.polling_apart && on.polls))
+        let asleep = || self.hosts.iter().filter(|on| !(self.polling_apart && on.polls));
+        let ways = asleep().map(|on| on.rows.len()).max();
+        asleep().filter(move |on| Some(on.rows.len()) == ways)
     }
 
     fn rows(&self, way: Way) -> Vec<&Row> {

@@ -16,11 +16,12 @@ use crate::page::{Answer, Document, Piece, Sentence, What};
 
 const WIDTH: usize = 86;
 
-pub const CLAIMS: &str = "![Claims about ratios, a mark per host and setting]";
+pub const CLAIMS: &str = "![Measured ratios beside published ones, a mark per host and setting]";
 
 /// The first block of the README: what the difference was where it was not async, a row per study, and where they were measured.
 pub fn block(studies: &[StudyView]) -> String {
-    let mut table = Table::new("They said | Their setup, re-run: our code (their code) | Equal work | What to do");
+    let mut table =
+        Table::new("They said | Their setup, our code (their code, if it was run) | Equal work | What to do");
     let mut causes = Vec::new();
     for view in studies {
         let Some(Answer { name, said, setup, equal, so, instead, .. }) = &view.page.answer else { continue };
@@ -37,7 +38,7 @@ pub fn block(studies: &[StudyView]) -> String {
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "host", "hosts");
     format!(
-        "{}\n{}\nPercentages are async relative to sync, over up to [{hosts}]({EVIDENCE}MACHINES.md). *Unclear*: the runs of no host decide.\n",
+        "{}\n{}\nPercentages are async relative to sync unless a cell says otherwise; ranges are over up to [{hosts}]({EVIDENCE}MACHINES.md). *Equal work*: the same buffers, prefetching, builds and cores. *Unclear*: the runs allow either answer.\n",
         around(&not_async, prose(&fmt::listed(&causes)), ".\n"),
         table.render()
     )

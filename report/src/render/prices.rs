@@ -29,23 +29,23 @@ pub fn short(studies: &[StudyView]) -> String {
     });
     let found = predicted(studies);
     let rule = format!(
-        "**Overhead = cost of a handoff ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule) to within 25 % (small ones: 5 percentage points). ",
+        "**Overhead = cost of a handoff ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule) to within a quarter (below 20 %: to 5 points). ",
         rule::agreeing(&found),
         found.len()
     );
     let apart = format!(
-        " Most of the cost of a wake is [getting an idle core out of sleep]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll); in the last column idle cores first poll for \
-            work. `make prices` tells what yours do."
+        " Most of the cost of a wake is [getting an idle core out of sleep]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll); in the last column idle cores first poll \
+            for work. `make prices` tells whether yours do."
     );
     let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
     let (apart, rule) = (if is_apart { &apart[..] } else { "" }, if found.is_empty() { "" } else { &rule });
-    let lead = lead(studies, "The table gives the cost of a handoff");
+    let lead = lead(studies);
     let (said, rows): (Vec<_>, Vec<_>) = shown.into_iter().partition(|(_, price)| !price.price.uses.is_empty());
     let sentence = |(view, price): &(&StudyView, &JudgedPrice)| {
         let words = price.use_in_words();
         if words.is_empty() { words } else { format!("\n{}.\n", link(view, &words)) }
     };
-    let (table, said) = (table(&rows), said.iter().map(sentence).collect::<String>());
+    let (table, said) = (table(studies, &rows), said.iter().map(sentence).collect::<String>());
     format!("A handoff passes work or data to another thread or task. {rule}{lead}{apart}\n\n{table}{said}")
 }
 
@@ -58,25 +58,24 @@ pub fn section(studies: &[StudyView]) -> String {
     }
     let more = format!(" and {}", fmt::plural(rest.len(), "more price", "more prices"));
     let more = if rest.is_empty() { "" } else { &more };
-    let title = heading("prices", "## Prices") + &lead(studies, "A figure is a handoff's cost");
-    let table = table(&shown);
+    let title = heading("prices", "## Prices") + &lead(studies);
+    let table = table(studies, &shown);
     format!(
-        "{title} The most used are in [README](README.md#what-a-handoff-costs). The links lead to the conditions{more}.\n\n{table}"
+        "{title} [README](README.md#what-a-handoff-costs) has the most used. Links lead to conditions{more}.\n\n{table}"
     )
 }
 
 /// A row per price: the range over hosts, or what the only one says; where idle cores poll.
-fn table(rows: &[(&StudyView, &JudgedPrice)]) -> String {
+fn table(studies: &[StudyView], rows: &[(&StudyView, &JudgedPrice)]) -> String {
     let apart = rows.iter().filter(|(_, price)| price.polling_apart).flat_map(|(_, price)| &price.hosts);
     let poll: BTreeSet<usize> = apart.filter(|on| on.polls).map(|on| on.host).collect();
     let one = if poll.len() == 1 { " (one host)" } else { "" };
     let mut table = Table::new(&format!("Price of | >Sync | >Async | >If idle cores poll{one}"));
+    let is_over_hosts = ranged(studies).len() > 1;
     for (view, price) in rows {
         let figure = |way| match price.ranged().collect::<Vec<_>>()[..] {
-            [only] => figure(only, way),
-            ref all if all.iter().filter(|on| on.row(way).is_some()).count() == 1 => {
-                known(price.range(way).map(|figure| format!("{figure} (one host)")))
-            }
+            [only] if !is_over_hosts => figure(only, way),
+            [_] => known(price.range(way).map(|figure| format!("{figure} (one host)"))),
             _ => known(price.range(way)),
         };
         let [sync, asynchronous] = WAYS.map(figure);
@@ -134,13 +133,17 @@ fn host_name(studies: &[StudyView]) -> &str {
     studies.first().map_or("", |view| view.origin.name(price_host(studies)))
 }
 
-fn lead(studies: &[StudyView], what: &str) -> String {
-    let hosts: BTreeSet<usize> = priced(studies).flat_map(|(_, price)| price.ranged()).map(|on| on.host).collect();
-    let (from, at) = match Vec::from_iter(hosts)[..] {
+/// The hosts that a range is over.
+fn ranged(studies: &[StudyView]) -> BTreeSet<usize> {
+    priced(studies).flat_map(|(_, price)| price.ranged()).map(|on| on.host).collect()
+}
+
+fn lead(studies: &[StudyView]) -> String {
+    let (from, at) = match Vec::from_iter(ranged(studies))[..] {
         [only] => (format!(", on [{}", cell(studies[0].origin.name(only))), ", with one round's confidence interval"),
-        ref hosts => (format!(": the range over up to [{} hosts", hosts.len()), ""),
+        ref hosts => (format!("; ranges are over up to [{} hosts", hosts.len()), ""),
     };
-    format!("{what} beyond the same work in place{from}]({EVIDENCE}MACHINES.md){at}.")
+    format!("A price is what a handoff adds to the same work in place{from}]({EVIDENCE}MACHINES.md){at}.")
 }
 
 fn link(view: &StudyView, text: &str) -> String {
