@@ -25,6 +25,8 @@ pub const BLOCK_BYTES: usize = 256 * 1024;
 const BLOCKS_PER_THREAD: usize = 8;
 /// The most that Deflate can look back, and so what primes the next block.
 const WINDOW_BYTES: usize = 32 * 1024;
+/// The least that a block counts for: what carries it to a worker and back takes about as much, however little data it has.
+const LEAST_BYTES: usize = 2 * 1024;
 
 /// Writes an archive to a sink from front to back and compresses on several threads; the calls are those of
 /// [`StreamingZipWriter`](crate::StreamingZipWriter) but for `flush`. Entries are Deflate of one level; others are refused. An entry of one
@@ -39,34 +41,38 @@ pub struct ParallelZipWriter<W: Write> {
     budget_bytes: usize,
     /// What was asked for and is not in the core yet, in order.
     queue: VecDeque<Item>,
-    /// Data bytes of the blocks in the queue.
+    /// What the blocks in the queue count for.
     under_way: usize,
     /// Data of the open entry that does not fill a block yet, after the window of the block before.
     block: Block,
     /// The entry that was opened last does.
     takes_data: bool,
     /// Buffers that wait for their next block.
-    inputs: Vec<Vec<u8>>,
-    outputs: Vec<Buffer>,
+    spare: Vec<Vec<u8>>,
 }
 
 enum Item {
     Open(Admitted),
-    /// So many bytes of data, which come back with what became of them.
+    /// A block that counts for so many bytes; its buffer comes back with what became of it.
     Piece {
-        data_bytes: usize,
+        bytes: usize,
         receiver: Receiver<Result<(Piece, Vec<u8>)>>,
     },
 }
 
 /// Data of one block, `window` bytes of which stand before it only to be referred to.
-#[derive(Default)]
+#[derive(Clone)]
 struct Block {
     bytes: Vec<u8>,
     window: usize,
 }
 
 impl Block {
+    /// A buffer that never grows.
+    fn buffer() -> Vec<u8> {
+        Vec::with_capacity(WINDOW_BYTES + BLOCK_BYTES)
+    }
+
     fn data_bytes(&self) -> usize {
         self.bytes.len() - self.window
     }
@@ -94,14 +100,14 @@ impl<W: Write> ParallelZipWriter<W> {
             budget_bytes,
             queue: VecDeque::new(),
             under_way: 0,
-            block: Block::default(),
+            block: Block { bytes: Block::buffer(), window: 0 },
             takes_data: false,
-            inputs: Vec::new(),
-            outputs: Vec::new(),
+            spare: Vec::new(),
         })
     }
 
     /// Bytes of data that may be under way at once, and so the memory that is used: at least a block per thread, 2 MiB per thread unless set.
+    /// An entry counts for 2 KiB at least.
     pub fn budget_bytes(self, bytes: usize) -> Self {
         let budget_bytes = bytes.max(self.pool.current_num_threads() * BLOCK_BYTES);
         ParallelZipWriter { budget_bytes, ..self }
@@ -165,23 +171,30 @@ impl<W: Write> ParallelZipWriter<W> {
     }
 
     fn send_block(&mut self, ending: Ending) -> Result<()> {
-        let mut next = Block { bytes: self.inputs.pop().unwrap_or_default(), window: 0 };
-        next.bytes.clear();
-        if ending == Ending::Flush {
-            let window = self.block.bytes.len() - WINDOW_BYTES;
-            next.bytes.extend_from_slice(&self.block.bytes[window..]);
-            next.window = WINDOW_BYTES;
-        }
-        let block = std::mem::replace(&mut self.block, next);
+        let data_bytes = self.block.data_bytes();
+        let block = if data_bytes < BLOCK_BYTES / 2 {
+            // In a buffer of its own size: thousands may be under way.
+            self.block.clone()
+        } else {
+            let mut next = Block { bytes: self.spare.pop().unwrap_or_else(Block::buffer), window: 0 };
+            next.bytes.clear();
+            if ending == Ending::Flush {
+                let window = self.block.bytes.len() - WINDOW_BYTES;
+                next.bytes.extend_from_slice(&self.block.bytes[window..]);
+                next.window = WINDOW_BYTES;
+            }
+            std::mem::replace(&mut self.block, next)
+        };
         let (sender, receiver) = sync_channel(1);
-        let (bytes, level, data_bytes) = (self.outputs.pop().unwrap_or_default(), self.level, block.data_bytes());
+        let level = self.level;
         self.pool.spawn(move || {
-            let piece = compress(&block, level, ending, bytes);
+            let piece = compress(&block, level, ending);
             // The writer may be gone after an error of its own.
             let _ = sender.send(piece.map(|piece| (piece, block.bytes)));
         });
-        self.queue.push_back(Item::Piece { data_bytes, receiver });
-        self.under_way += data_bytes;
+        let bytes = data_bytes.max(LEAST_BYTES);
+        self.queue.push_back(Item::Piece { bytes, receiver });
+        self.under_way += bytes;
         self.settle()
     }
 
@@ -201,22 +214,22 @@ impl<W: Write> ParallelZipWriter<W> {
         match self.queue.pop_front() {
             None => return Ok(false),
             Some(Item::Open(entry)) => self.core.open(entry)?,
-            Some(Item::Piece { data_bytes, receiver }) => {
+            Some(Item::Piece { bytes, receiver }) => {
                 let piece = match receiver.try_recv() {
                     Err(TryRecvError::Empty) if wait => receiver.recv().ok(),
                     Err(TryRecvError::Empty) => {
-                        self.queue.push_front(Item::Piece { data_bytes, receiver });
+                        self.queue.push_front(Item::Piece { bytes, receiver });
                         return Ok(false);
                     }
                     received => received.ok(),
                 };
-                self.under_way -= data_bytes;
+                self.under_way -= bytes;
                 let piece = piece.unwrap_or_else(|| Err(Error::Workers("one of them panicked".into())));
-                let (mut piece, data) = piece.inspect_err(|_| self.core.poisoned = true)?;
+                let (piece, buffer) = piece.inspect_err(|_| self.core.poisoned = true)?;
                 self.core.write_piece(&piece)?;
-                piece.bytes.truncate(0);
-                self.outputs.push(piece.bytes);
-                self.inputs.push(data);
+                if buffer.capacity() > BLOCK_BYTES {
+                    self.spare.push(buffer);
+                }
             }
         }
         writer::drain(&mut self.core, &mut self.sink)?;
@@ -237,13 +250,13 @@ impl<W: Write> Write for ParallelZipWriter<W> {
 }
 
 thread_local! {
-    /// The compressor of a worker. Workers have one writer, and so one level.
-    static COMPRESSOR: RefCell<Option<Compress>> = const { RefCell::new(None) };
+    /// The compressor of a worker, and the room that it compresses to. Workers have one writer, and so one level.
+    static WORKER: RefCell<(Option<Compress>, Buffer)> = RefCell::default();
 }
 
-fn compress(block: &Block, level: u32, ending: Ending, mut bytes: Buffer) -> Result<Piece> {
+fn compress(block: &Block, level: u32, ending: Ending) -> Result<Piece> {
     let (window, data) = block.bytes.split_at(block.window);
-    COMPRESSOR.with_borrow_mut(|kept| {
+    WORKER.with_borrow_mut(|(kept, out)| {
         // A dictionary set after a reset meets leftovers of the stream before, which change a byte now and then: a block that has one gets
         // a compressor of its own, so that its form depends on nothing else.
         drop(kept.take_if(|_| !window.is_empty()));
@@ -254,7 +267,9 @@ fn compress(block: &Block, level: u32, ending: Ending, mut bytes: Buffer) -> Res
         if !window.is_empty() {
             compressor.set_dictionary(window).map_err(encoder::compressor_error)?;
         }
-        encoder::deflate(compressor, level, data, &mut bytes, ending)
-    })?;
-    Ok(Piece::new(data, bytes))
+        out.truncate(0);
+        encoder::deflate(compressor, level, data, out, ending)?;
+        // What waits takes no more memory than it has to.
+        Ok(Piece::new(data, Buffer::from(out.as_slice().to_vec())))
+    })
 }

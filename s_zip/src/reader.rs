@@ -4,9 +4,9 @@
 //! bytes of the file. Reading an entry checks its local header and its descriptor against the directory, and its data against size and
 //! CRC; decoding stops at the first byte more than declared. No number from the file is allocated, sought or added unchecked.
 //!
-//! What is refused though other readers accept it: bytes after the archive, offsets that do not count from the start of the file
-//! (something may stand before the archive if the offsets account for it), several end records, archives of several disks, overlapping
-//! entries, headers that disagree in more than flags that change nothing, offsets that wrapped and can mean two places.
+//! What is refused though other readers accept it: bytes after the archive but for 64 KiB of zeros, offsets that do not count from the
+//! start of the file (something may stand before the archive if the offsets account for it), several end records, archives of several
+//! disks, overlapping entries, headers that disagree in more than flags that change nothing, offsets that wrapped and can mean two places.
 
 mod check;
 mod decode;
@@ -70,7 +70,7 @@ impl<R: Read + Seek> StreamingZipReader<R> {
         Self::with_limits(source, Limits::default())
     }
 
-    /// Reads the directory of an archive. Entries with unsafe names, unknown methods or encryption do not stop this.
+    /// Reads the directory of an archive. Entries with unsafe names, damaged extra fields, unknown methods or encryption do not stop this.
     /// Fails if the source does, there is no archive, its directory is damaged or beyond the limits, or entries overlap.
     pub fn with_limits(mut source: R, limits: Limits) -> Result<Self, ReadError> {
         let (entries, comment) = directory::read(&mut source, &limits)?;

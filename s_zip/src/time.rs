@@ -19,11 +19,10 @@ impl DosDateTime {
     /// The DOS form of a moment in Unix seconds, held to the years 1980 to 2107.
     pub fn from_unix(seconds: i64) -> Self {
         let seconds = seconds.clamp(DOS_EPOCH, DOS_END);
-        let (year, month, day) = civil_from_days(seconds.div_euclid(DAY_S));
-        let of_day = seconds.rem_euclid(DAY_S);
+        let [year, month, day, hour, minute] = civil(seconds);
         let bits = |value: i64, shift: u32| u16::try_from(value << shift).unwrap_or(0);
         DosDateTime {
-            time: bits(of_day / 3600, 11) | bits(of_day / 60 % 60, 5) | bits(of_day % 60 / 2, 0),
+            time: bits(hour, 11) | bits(minute, 5) | bits(seconds % 60 / 2, 0),
             date: bits(year - 1980, 9) | bits(month, 5) | bits(day, 0),
         }
     }
@@ -37,6 +36,13 @@ impl DosDateTime {
         let (hour, minute, half) = (field(self.time, 11, 0x1f), field(self.time, 5, 0x3f), field(self.time, 0, 0x1f));
         days * DAY_S + hour * 3600 + minute * 60 + half * 2
     }
+}
+
+/// Year, month, day, hour and minute of a moment in Unix seconds, as UTC.
+pub(crate) fn civil(seconds: i64) -> [i64; 5] {
+    let (year, month, day) = civil_from_days(seconds.div_euclid(DAY_S));
+    let minutes = seconds.rem_euclid(DAY_S) / 60;
+    [year, month, day, minutes / 60, minutes % 60]
 }
 
 /// Year, month and day of a day counted from 1970-01-01 in the Gregorian calendar. Years are counted from March, so that the leap day is the last of

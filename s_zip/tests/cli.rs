@@ -4,13 +4,15 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::process::Command as Process;
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
 use assert_cmd::cargo::cargo_bin;
 use common::calls::noise;
-use common::forged::{bomb, stored, zip};
+use common::forged::times::ut;
+use common::forged::{Member, bomb, stored, zip};
 use predicates::prelude::*;
 use predicates::str::contains;
 use tempfile::TempDir;
@@ -68,6 +70,22 @@ fn every_writer_makes_a_whole_archive_and_the_async_one_the_same_bytes() {
     #[cfg(feature = "zstd")]
     create("zstd.zip", &["--method", "zstd", "--level", "19"]);
     create("times.zip", &["--keep-times"]);
+}
+
+#[test]
+fn the_times_that_are_listed_are_those_that_are_set() {
+    let folder = TempDir::new().expect("a folder");
+    let times = [
+        ("old", ut(-315_619_141), -315_619_141, "1960-01-01 00:00"),
+        ("new", ut(1_700_000_001), 1_700_000_001, "2023-11-14 22:13"),
+    ];
+    let members = times.clone().map(|(name, central_extra, ..)| Member { central_extra, ..stored(name, b"") });
+    fs::write(folder.path().join("a.zip"), zip(&members).bytes).expect("written");
+    typed(&folder, "extract a.zip --into out").success();
+    for (name, _, seconds, shown) in times {
+        typed(&folder, "list a.zip").success().stdout(contains(format!("{shown}  {name}\n")));
+        assert_eq!(fs::metadata(folder.path().join("out").join(name)).expect("extracted").mtime(), seconds);
+    }
 }
 
 #[test]

@@ -119,6 +119,31 @@ fn an_archive_that_is_protected_from_writing_is_not_replaced() {
     assert_eq!(fs::read(folder.path().join("a.zip")).unwrap(), before);
 }
 
+/// As a drop box is: others put files there and do not see those of others.
+#[test]
+fn a_folder_that_may_be_written_to_and_not_read_is_extracted_to() {
+    let (faults, folder) = (Faults::build(), folder());
+    let made = Member { mode: 0o040_710, ..stored("made/", b"") };
+    let members = [made, stored("made/file", b"x"), stored("there/file", b"x"), stored("file", b"x")];
+    fs::write(folder.path().join("a.zip"), zip(&members).bytes).unwrap();
+    for jobs in [1, 2] {
+        let out = folder.path().join(format!("out{jobs}"));
+        let closed = [out.join("there"), out.clone()];
+        fs::create_dir_all(&closed[0]).unwrap();
+        let chmod =
+            |mode| closed.iter().try_for_each(|path| fs::set_permissions(path, PermissionsExt::from_mode(mode)));
+        chmod(0o300).unwrap();
+        let mut extract = typed(&folder, 0o022, &format!("extract a.zip --into out{jobs} --jobs {jobs}"));
+        let ends = ends(&faults.befall(&mut extract, &[("POWERLESS", "1")]).output().unwrap());
+        chmod(0o700).unwrap();
+        assert_eq!(ends, (Some(0), String::new()));
+        for path in ["made/file", "there/file", "file"] {
+            assert_eq!(fs::read(out.join(path)).unwrap(), b"x", "{path}");
+        }
+        assert_eq!(mode(out.join("made")), 0o710);
+    }
+}
+
 /// NFS, FUSE and quotas may say only then that there was no room.
 #[test]
 fn an_error_at_closing_is_a_failure() {

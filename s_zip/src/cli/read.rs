@@ -16,7 +16,7 @@ use super::terminal::{complain, print};
 use crate::format::{METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD};
 use crate::name::{printable, printable_path};
 use crate::reader::{Entry, ReadError, ReadOptions, StreamingZipReader, Summary, Unset};
-use crate::time::DosDateTime;
+use crate::time::civil;
 
 type Reader = StreamingZipReader<BufReader<File>>;
 
@@ -193,9 +193,8 @@ fn method(number: u16) -> String {
     }
 }
 
-/// Year to minute, from 1980 to 2107 as headers can say it.
+/// Year to minute.
 fn time(unix: i64) -> String {
-    let DosDateTime { time, date } = DosDateTime::from_unix(unix);
-    let (year, month, day) = ((date >> 9) + 1980, (date >> 5) & 0xf, date & 0x1f);
-    format!("{year}-{month:02}-{day:02} {:02}:{:02}", time >> 11, (time >> 5) & 0x3f)
+    let [year, month, day, hour, minute] = civil(unix);
+    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}")
 }

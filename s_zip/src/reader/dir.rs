@@ -18,18 +18,24 @@ pub(crate) fn close(file: File) -> io::Result<()> {
 pub(crate) struct Dir(Option<OwnedFd>);
 
 impl Dir {
-    const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+    /// On Linux a folder need not be readable to be entered.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    const HANDLE: OFlags = OFlags::PATH;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    const HANDLE: OFlags = OFlags::RDONLY;
+    const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
     #[cfg(feature = "cli")]
     pub const HERE: Dir = Dir(None);
 
     /// Opens a folder, or the one that a link leads to: the caller named it.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Dir(Some(rustix::fs::open(path, Self::FOLDER, Mode::empty())?)))
+        Ok(Dir(Some(rustix::fs::open(path, Self::FOLDER | Self::HANDLE, Mode::empty())?)))
     }
 
     /// Opens a folder in this one, and no link.
     pub fn enter(&self, name: impl AsRef<Path>) -> io::Result<Self> {
-        match rustix::fs::openat(self.fd(), name.as_ref(), Self::FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
+        let flags = Self::FOLDER | Self::HANDLE | OFlags::NOFOLLOW;
+        match rustix::fs::openat(self.fd(), name.as_ref(), flags, Mode::empty()) {
             Err(Errno::LOOP | Errno::MLINK) => Err(io::ErrorKind::NotADirectory.into()),
             result => Ok(Dir(Some(result?))),
         }
@@ -89,8 +95,9 @@ impl Dir {
     }
 
     /// The folder as a file, for its time and mode.
-    pub fn into_file(self) -> Option<File> {
-        self.0.map(File::from)
+    pub fn file(&self) -> io::Result<File> {
+        let flags = Self::FOLDER | OFlags::RDONLY;
+        Ok(File::from(rustix::fs::openat(self.fd(), ".", flags, Mode::empty())?))
     }
 
     fn fd(&self) -> BorrowedFd<'_> {

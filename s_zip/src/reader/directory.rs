@@ -18,6 +18,8 @@ use super::text;
 /// Numbers of 16 and of 32 bits start over here, where a program does not write ZIP64.
 const WRAP_16: u64 = 1 << 16;
 const WRAP_32: u64 = 1 << 32;
+/// Zeros that may stand behind an archive: bsdtar fills up its last block of 10 KiB when it writes to a pipe.
+const PADDING_BYTES: usize = 64 * 1024;
 
 /// Where the directory is, by the end record and the ZIP64 end record.
 #[derive(Clone, Copy)]
@@ -100,16 +102,17 @@ fn afford(bytes: u64, entries: u64) -> Result<(), ReadError> {
     if fits { Ok(()) } else { Err(ReadError::NoMemory { entries, bytes }) }
 }
 
-/// The one end record whose comment reaches the end of the file.
+/// The one end record whose comment reaches the end of the file, or the zeros there.
 fn find_end<R: Read + Seek>(source: &mut R, length: u64) -> Result<End, ReadError> {
-    let tail_bytes = length.min((END_BYTES + usize::from(u16::MAX)) as u64);
+    let tail_bytes = length.min((END_BYTES + usize::from(u16::MAX) + PADDING_BYTES) as u64);
     let tail_at = length - tail_bytes;
     seek(source, tail_at)?;
     let tail = gather(source, tail_bytes, "the end record")?;
+    let zeros = tail.iter().rev().take(PADDING_BYTES).take_while(|byte| **byte == 0).count();
     let mut found = None;
     for (at, window) in tail.windows(4).enumerate() {
         if window == END.to_le_bytes()
-            && let Some(end) = parse_end(&tail[at..], tail_at + at as u64)
+            && let Some(end) = parse_end(&tail[at..], zeros, tail_at + at as u64)
             && found.replace(end).is_some()
         {
             return Err(ReadError::SeveralEnds);
@@ -119,15 +122,15 @@ fn find_end<R: Read + Seek>(source: &mut R, length: u64) -> Result<End, ReadErro
     if one_disk { Ok(end) } else { Err(ReadError::MultiDisk) }
 }
 
-/// An end record and whether it speaks of one disk; none if the comment does not reach the end exactly.
-fn parse_end(record: &[u8], at: u64) -> Option<(End, bool)> {
+/// An end record and whether it speaks of one disk; none if the comment does not reach the end exactly, or the `zeros` there.
+fn parse_end(record: &[u8], zeros: usize, at: u64) -> Option<(End, bool)> {
     let mut cursor = Cursor(record);
     let [_signature] = cursor.u32s()?;
     let [disk, directory_disk, entries_here, entries] = cursor.u16s()?;
     let [bytes, offset] = cursor.u32s()?;
     let [comment_bytes] = cursor.u16s()?;
-    let comment = cursor.0;
-    if comment.len() != usize::from(comment_bytes) {
+    let comment = cursor.take(comment_bytes.into())?;
+    if cursor.0.len() > zeros {
         return None;
     }
     let unmarked = |value: u16| value != 0 && value != u16::MAX;
@@ -244,6 +247,7 @@ fn parse_header(cursor: &mut Cursor<'_>) -> Result<Entry, ReadError> {
     Ok(Entry {
         raw_name: (name.as_bytes() != raw_name).then(|| raw_name.into()),
         not_utf8: !is_text,
+        bad_field: fields.fault,
         name,
         comment,
         method,

@@ -82,6 +82,8 @@ pub struct Entry {
     pub(super) host: Host,
     /// The name is marked as UTF-8 and is not.
     pub(super) not_utf8: bool,
+    /// What is wrong with the extra fields.
+    pub(super) bad_field: Option<&'static str>,
     /// The name in the archive, where that is another one.
     pub(super) raw_name: Option<Box<[u8]>>,
     /// Where the entry must have ended: the start of the next one in the file, or of the directory.
@@ -122,6 +124,9 @@ impl Entry {
 
     /// Whether the data can be read, as far as the directory tells.
     pub(super) fn check_readable(&self, limits: &Limits) -> Result<(), ReadError> {
+        if let Some(what) = self.bad_field {
+            return Err(ReadError::BadField { name: shown(&self.name), what });
+        }
         if self.encrypted {
             return Err(ReadError::Encrypted { name: shown(&self.name) });
         }
@@ -176,6 +181,7 @@ impl Entry {
         let (name, extra) = rest.split_at_checked(name_bytes.into()).ok_or(SHORT)?;
         self.agree([(name == self.raw_name(), "name")])?;
         let fields = read_fields(extra, [uncompressed, compressed, 0], 0);
+        let fields = fields.and_then(|fields| fields.fault.map_or(Ok(fields), Err));
         let fields = fields.map_err(|what| ReadError::BadField { name: shown(&self.name), what })?;
         let numbers = [
             (u64::from(crc32), u64::from(self.crc32), "CRC-32"),
@@ -226,6 +232,8 @@ pub(super) struct Fields<'a> {
     /// Unix seconds.
     pub modified: Option<i64>,
     path: Option<&'a [u8]>,
+    /// What is wrong with the fields behind those that were read.
+    pub fault: Option<&'static str>,
 }
 
 impl Fields<'_> {
@@ -239,28 +247,33 @@ impl Fields<'_> {
 }
 
 /// Walks through the extra fields. `numbers` are the uncompressed size, the compressed size and the offset as the header has them, where its ZIP64
-/// field may stand in for them and for `disk`.
+/// field may stand in for them and for `disk`. Fails if such a number is missing.
 pub(super) fn read_fields(extra: &[u8], numbers: [u32; 3], disk: u16) -> Result<Fields<'_>, &'static str> {
     let (mut wide, mut times, mut path) = (None, [None; 4], None);
     let mut cursor = Cursor(extra);
-    // Tools that align data pad this area with zeros.
-    while cursor.0.len() >= 4 || cursor.0.iter().any(|byte| *byte != 0) {
-        let [id, bytes] = cursor.u16s().ok_or("it is cut off")?;
-        let field = cursor.take(bytes.into()).ok_or("it is longer than the area of extra fields")?;
-        match id {
-            EXTRA_ZIP64 if wide.replace(field).is_some() => return Err("there are two ZIP64 fields"),
-            EXTRA_TIME => times[0] = read_time(field).or(times[0]),
-            EXTRA_NTFS => times[1] = read_ntfs_time(field).or(times[1]),
-            EXTRA_OLD_UNIX => times[2] = read_unix_time(field).or(times[2]),
-            EXTRA_UNIX => times[3] = read_unix_time(field).or(times[3]),
-            EXTRA_UNICODE_PATH => path = path.or(Some(field)),
-            _ => {}
+    let mut walk = || {
+        // Tools that align data pad this area with zeros.
+        while cursor.0.len() >= 4 || cursor.0.iter().any(|byte| *byte != 0) {
+            let [id, bytes] = cursor.u16s().ok_or("it is cut off")?;
+            let field = cursor.take(bytes.into()).ok_or("it is longer than the area of extra fields")?;
+            match id {
+                EXTRA_ZIP64 if wide.replace(field).is_some() => return Err("there are two ZIP64 fields"),
+                EXTRA_TIME => times[0] = read_time(field).or(times[0]),
+                EXTRA_NTFS => times[1] = read_ntfs_time(field).or(times[1]),
+                EXTRA_OLD_UNIX => times[2] = read_unix_time(field).or(times[2]),
+                EXTRA_UNIX => times[3] = read_unix_time(field).or(times[3]),
+                EXTRA_UNICODE_PATH => path = path.or(Some(field)),
+                _ => {}
+            }
         }
-    }
+        Ok(())
+    };
+    let fault = walk().err();
     let mut wide = Cursor(wide.unwrap_or_default());
     let mut number = |narrow: u32| match narrow {
         u32::MAX => {
-            wide.u64s().map(|[number]| number).ok_or("the ZIP64 field lacks a number that the header says it has")
+            let lacks = fault.unwrap_or("the ZIP64 field lacks a number that the header says it has");
+            wide.u64s().map(|[number]| number).ok_or(lacks)
         }
         narrow => Ok(narrow.into()),
     };
@@ -271,7 +284,7 @@ pub(super) fn read_fields(extra: &[u8], numbers: [u32; 3], disk: u16) -> Result<
         disk => disk.into(),
     };
     let modified = times.into_iter().flatten().next();
-    Ok(Fields { uncompressed, compressed, offset, disk, modified, path })
+    Ok(Fields { uncompressed, compressed, offset, disk, modified, path, fault })
 }
 
 /// The name that a header means by its bytes, its flags and its extra fields, and whether it is what the flags say that it is.

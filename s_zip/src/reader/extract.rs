@@ -198,9 +198,9 @@ impl<'a> Target<'a> {
         let mut folders: Vec<_> = folders.filter(|(_, entry)| entry.is_directory() && made(entry.path())).collect();
         folders.sort_by_key(|(_, entry)| Reverse(entry.name.len()));
         for (index, entry) in folders {
-            if let Some(folder) = Arc::into_inner(self.folder(entry.path(), index)?).and_then(Dir::into_file) {
-                note(set(&folder, entry), summary);
-            }
+            let folder = self.folder(entry.path(), index)?.file();
+            let folder = folder.map_err(|source| failed(&self.path.join(entry.path()), source))?;
+            note(set(&folder, entry), summary);
         }
         Ok(())
     }

@@ -33,6 +33,8 @@ fn cases() -> Vec<Case> {
     let typed = Member { mode: 0o040_755, ..stored("d", b"") };
     let marked = Member { attributes: 0x10, ..dos("d", b"") };
     let names = |names: &[&str]| zip(&names.iter().map(|name| stored(name, b"")).collect::<Vec<_>>());
+    let mut padded = names(&["a"]);
+    padded.bytes.resize(10_240, 0);
     vec![
         ("UT", timed(ut(THEN)), "unzip bsdtar 7z", true),
         ("NTFS", timed(ntfs(THEN)), "7z", true),
@@ -57,6 +59,7 @@ fn cases() -> Vec<Case> {
             "unzip bsdtar 7z python",
             false,
         ),
+        ("zeros behind it", padded, "unzip bsdtar python", false),
         ("this folder", names(&["./", "./a", "./b/c"]), "unzip bsdtar 7z python", false),
         ("a root", names(&["/", "a"]), "bsdtar 7z python", false),
         ("empty parts", names(&["a//b.txt", ".//c", "d/./e"]), "unzip bsdtar 7z python", false),

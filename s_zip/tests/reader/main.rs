@@ -87,6 +87,32 @@ fn what_is_no_archive_is_said_to_be_none() {
 }
 
 #[test]
+fn zeros_behind_an_archive_are_padding_and_nothing_else_is() {
+    let members = [stored("a", b"data")];
+    let comments = [&b""[..], b"comment", b"zeros at the end\0\0", &vec![b'x'; 65_535]];
+    for archive in comments.map(|comment| zip_after(b"", &members, comment)) {
+        let wide = archive.wide(|numbers| numbers);
+        let (comment, whole) = (&archive.bytes[archive.end + 22..], [&archive.bytes, &wide.bytes]);
+        let open = |whole: &[u8], behind: &[u8]| StreamingZipReader::new(Cursor::new([whole, behind].concat()));
+        for whole in whole {
+            for zeros in [1, 10_239, 64 * 1024] {
+                let mut opened = open(whole, &vec![0; zeros]).unwrap();
+                assert_eq!(opened.comment(), comment, "{zeros}");
+                assert_eq!(opened.test().unwrap().bytes, 4, "{zeros}");
+            }
+            for behind in [&vec![0; 64 * 1024 + 1][..], &[0, 0, 1], &[1, 0, 0], &[1]] {
+                assert_error!(open(whole, behind), ReadError::NotAZip);
+            }
+        }
+    }
+    let twice = zip_after(b"", &members, &zip(&members).bytes);
+    for zeros in [0, 1, 10_000] {
+        let padded = [&twice.bytes[..], &vec![0; zeros]].concat();
+        assert_error!(StreamingZipReader::new(Cursor::new(padded)), ReadError::SeveralEnds);
+    }
+}
+
+#[test]
 fn an_archive_cut_off_anywhere_is_an_error() {
     for (index, bytes) in corpus().iter().enumerate() {
         for length in 0..bytes.len() {
@@ -173,7 +199,10 @@ fn zip64_fields_are_read_and_their_lies_refused() {
     assert_error!(bare.with(bare.local[0] + 18, &[0xff; 4]).test(), ReadError::BadField { .. });
     for extra in [&[1, 0, 9, 0][..], &[1], &[1, 0, 0, 0, 1, 0, 0, 0]] {
         let member = Member { central_extra: extra.to_vec(), ..stored("a", b"data") };
-        assert_error!(zip(&[member]).open(), ReadError::BadField { .. });
+        let archive = zip(&[member]);
+        assert_error!(archive.test(), ReadError::BadField { .. });
+        assert_error!(archive.open().unwrap().read(0).map(drop), ReadError::BadField { .. });
+        assert_error!(archive.with(archive.central[0] + 20, &[0xff; 4]).open(), ReadError::BadField { .. });
         let member = Member { local_extra: extra.to_vec(), ..stored("a", b"data") };
         assert_error!(zip(&[member]).test(), ReadError::BadField { .. });
     }
