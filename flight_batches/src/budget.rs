@@ -82,7 +82,7 @@ impl Share {
     }
 
     fn count(self: &Arc<Self>, mut message: Message) -> Message {
-        let bytes = message.values.iter().map(Bytes::len).sum();
+        let bytes = message.head.data_header.len() + message.values.iter().map(Bytes::len).sum::<usize>();
         self.budget.held.fetch_add(bytes, Ordering::SeqCst);
         self.held.fetch_add(bytes, Ordering::SeqCst);
         message.held = Some(Box::new(Held { bytes, share: Arc::clone(self) }));

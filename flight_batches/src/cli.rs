@@ -2,12 +2,16 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::num::NonZero;
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::Parser;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use tokio::runtime::Runtime;
 
 mod bench;
 #[cfg(feature = "plot")]
@@ -46,6 +50,19 @@ fn raise_open_files() {
     if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
+}
+
+/// Tries the threads first, a worker for each processor and one for what blocks: where tokio cannot start one it panics, and waits forever for
+/// those that it has.
+fn runtime() -> anyhow::Result<Runtime> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get) + 1;
+    let gate = Mutex::new(());
+    let tried = thread::scope(|scope| {
+        // All are there at once.
+        let _closed = gate.lock();
+        (0..threads).try_for_each(|_| thread::Builder::new().spawn_scoped(scope, || drop(gate.lock())).map(drop))
+    });
+    tried.and_then(|()| Runtime::new()).context("no runtime can be started")
 }
 
 /// Runs the command that `arguments` are, without the name of the program in front: for `main`, and for programs that start themselves as

@@ -53,7 +53,7 @@ pub fn messages(
 }
 
 /// Makes messages of one batch after the other.
-struct Encoder {
+pub(crate) struct Encoder {
     schema: SchemaRef,
     sent: Schema,
     /// Whether columns must be packed.
@@ -64,7 +64,7 @@ struct Encoder {
 }
 
 impl Encoder {
-    fn new(schema: SchemaRef) -> Result<Self> {
+    pub(crate) fn new(schema: SchemaRef) -> Result<Self> {
         let is_loose = schema.flattened_fields().iter().any(|field| is_loose(field.data_type()));
         let mut sent = schema.as_ref().clone();
         if is_loose {
@@ -74,7 +74,7 @@ impl Encoder {
         Ok(Encoder { schema, sent, is_loose, ipc, begun: false, pieces: VecDeque::new() })
     }
 
-    fn take(&mut self, batch: RecordBatch) -> Result<()> {
+    pub(crate) fn take(&mut self, batch: RecordBatch) -> Result<()> {
         if self.schema != batch.schema() {
             return Err(ArrowError::SchemaError("a batch has another schema than its stream".to_owned()).into());
         }
@@ -83,7 +83,7 @@ impl Encoder {
         Ok(())
     }
 
-    fn next(&mut self) -> Result<Option<Message>> {
+    pub(crate) fn next(&mut self) -> Result<Option<Message>> {
         while let Some(mut piece) = self.pieces.pop_front() {
             let most = if piece.num_rows() == 1 { usize::MAX } else { Budget::DIRECT_MESSAGE_BYTES };
             if self.is_loose {

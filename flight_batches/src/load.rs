@@ -28,6 +28,8 @@ pub struct Load {
     pub extent: Extent,
     /// What the first batch must be, if that is known.
     pub first: Option<RecordBatch>,
+    /// What a request for the whole table must bring, if that is known.
+    pub table_rows: Option<usize>,
     /// A stream that brings nothing for so long has failed.
     pub patience: Duration,
     /// Whether a request keeps what came until its end, as a client does that reads a table; else a message is dropped once it is checked.
@@ -49,7 +51,7 @@ impl Load {
     /// So many requests for `ticket`, all at once, patient for a minute; of what comes nothing is known before and nothing kept.
     pub fn new(ticket: Ticket, requests: usize, extent: Extent) -> Self {
         let (patience, spread) = (Duration::from_mins(1), Duration::ZERO);
-        Load { ticket, requests, extent, first: None, patience, keeps: false, spread }
+        Load { ticket, requests, extent, first: None, table_rows: None, patience, keeps: false, spread }
     }
 
     /// Puts the load on the server behind `connections`. In a window a failed request is followed by the next, a little later.

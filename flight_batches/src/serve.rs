@@ -54,9 +54,10 @@ impl Default for Limits {
 pub async fn serve(listener: TcpListener, batches: Batches, limits: Limits, stop: impl Future<Output = ()>) -> bool {
     let (mut reporter, health) = tonic_health::server::health_reporter();
     reporter.set_serving::<FlightServiceServer<Batches>>().await;
-    let routes = Routes::new(health).add_service(FlightServiceServer::new(batches));
+    let routes = Routes::new(health).add_service(FlightServiceServer::new(batches.clone()));
     let stopped = async {
         stop.await;
+        batches.stop();
         for name in ["", FlightServiceServer::<Batches>::NAME] {
             reporter.set_service_status(name, ServingStatus::NotServing).await;
             // Ends the streams of those who watch, which the server would wait for.

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use arrow_flight::encode::FlightDataEncoderBuilder;
@@ -68,6 +68,7 @@ struct Inner {
     start: Instant,
     streams: Arc<Gauge>,
     begun_streams: AtomicUsize,
+    is_stopping: AtomicBool,
 }
 
 impl Batches {
@@ -83,8 +84,14 @@ impl Batches {
             start: Instant::now(),
             streams: Arc::default(),
             begun_streams: AtomicUsize::default(),
+            is_stopping: AtomicBool::default(),
         };
         Batches { inner: Arc::new(inner) }
+    }
+
+    /// Lets no stream begin any more: a client may ask for one on its connection until it knows that the server stops.
+    pub fn stop(&self) {
+        self.inner.is_stopping.store(true, Ordering::SeqCst);
     }
 
     /// The numbers of the batches that answer `ticket`, as they come.
@@ -104,16 +111,13 @@ impl Batches {
     /// The messages that answer `ticket`.
     async fn messages(&self, ticket: &Ticket) -> Result<Answers<Message>, Status> {
         let rows = ticket.records_per_batch;
-        let inner = Arc::clone(&self.inner);
-        let (encoding, row_bytes) = (inner.options.encoding, inner.table.row_bytes());
-        if encoding == Encoding::Shared {
-            // Encoding the whole table is no work for a thread that serves.
-            let encoded = tokio::task::spawn_blocking(move || inner.encoded.of(rows)).await.map_err(internal)?;
-            if let Some(shared) = encoded.map_err(internal)? {
-                let parts = stream::iter([0]).chain(self.numbers(ticket)?.map(|number| number + 1));
-                let messages = parts.flat_map(move |part| stream::iter(shared[part].clone()));
-                return Ok(messages.map(Message::from).map(Ok).boxed());
-            }
+        let (encoding, row_bytes) = (self.inner.options.encoding, self.inner.table.row_bytes());
+        if encoding == Encoding::Shared
+            && let Some(shared) = self.inner.encoded.of(rows).await.map_err(internal)?
+        {
+            let parts = stream::iter([0]).chain(self.numbers(ticket)?.map(|number| number + 1));
+            let messages = parts.flat_map(move |part| stream::iter(shared[part].clone()));
+            return Ok(messages.map(Message::from).map(Ok).boxed());
         }
         // Header and padding of a column are within that of 32 of its values.
         let direct = Budget::DIRECT_MESSAGE_BYTES.saturating_sub(32 * row_bytes).max(Budget::MESSAGE_BYTES);
@@ -215,6 +219,9 @@ impl FlightService for Batches {
     }
 
     async fn do_get(&self, request: Request<FlightTicket>) -> Answer<Self::DoGetStream> {
+        if self.inner.is_stopping.load(Ordering::SeqCst) {
+            return Err(Status::unavailable("the server is stopping"));
+        }
         let ticket = Ticket::parse(&request.get_ref().ticket, self.inner.table.rows())
             .map_err(|error| refused(&error.to_string()))?;
         let in_flight = Arc::new(self.inner.streams.count());

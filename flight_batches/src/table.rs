@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::thread::{self, Builder, ScopedJoinHandle};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
@@ -39,10 +40,12 @@ impl Table {
         // Two threads halve what would be most of the start-up.
         let half = shape.columns / 2;
         let make = |columns: Range<usize>| columns.map(|number| column(shape, number)).collect::<Vec<_>>();
-        let columns = std::thread::scope(|scope| {
-            let first = scope.spawn(|| make(0..half));
+        let columns = thread::scope(|scope| {
+            let first = Builder::new().spawn_scoped(scope, || make(0..half));
             let rest = make(half..shape.columns);
-            first.join().map(|first| [first, rest].concat())
+            // One thread does where there is no second.
+            let first = first.map_or_else(|_| Ok(make(0..half)), ScopedJoinHandle::join);
+            first.map(|first| [first, rest].concat())
         });
         let columns = columns.map_err(|_| ArrowError::ComputeError("the table could not be made".to_owned()))?;
         Ok(Table { batch: RecordBatch::try_new(schema, columns)? })

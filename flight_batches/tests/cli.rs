@@ -48,6 +48,9 @@ fn what_means_nothing_is_refused_with_the_choices() {
         ("bench --window 0", "--window <WINDOW>': give seconds, more than 0"),
         ("bench --delays nan", "--delays <DELAYS>': give seconds, 0 or more"),
         ("bench --rows 0", "--rows"),
+        ("bench --requests 0", "--requests <REQUESTS>': 0 is not in 1..=1000000"),
+        ("bench --requests 18446744073709551615", "--requests <REQUESTS>': "),
+        ("bench --connections 1000001", "--connections <CONNECTIONS>': 1000001 is not in 1..=1000000"),
         ("plot missing.csv", "flight_batches: cannot read missing.csv"),
         ("arms", "unrecognized subcommand"),
         ("", "Usage:"),
@@ -249,7 +252,7 @@ fn a_name_is_an_address_of_servers_and_of_clients() {
     let folder = tempfile::tempdir().unwrap();
     let server = Program::of(common::program("serve --addr localhost:0 --rows 100 --cols 2"));
     let port = server.endpoint.rsplit(':').next().unwrap();
-    for endpoint in [format!("http://localhost:{port}"), server.endpoint.clone()] {
+    for endpoint in [format!("http://localhost:{port}"), format!("grpc://localhost:{port}"), server.endpoint.clone()] {
         flight("bench --rows 100 --requests 1 --delays 0.01 --window 0.1 --warm-up 0 --out")
             .arg(folder.path().join("results.csv"))
             .args(["--endpoint", &endpoint])
@@ -262,6 +265,21 @@ fn a_name_is_an_address_of_servers_and_of_clients() {
             .code(2)
             .stderr(starts_with(format!("flight_batches: cannot listen on {address}: ")).and(contains(reason)));
     }
+}
+
+#[test]
+fn a_server_that_says_nothing_is_waited_for_no_longer_than_the_patience() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("results.csv");
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    flight("bench --patience 0.2 --rows 100 --requests 1 --delays 0.01 --window 0.1 --warm-up 0 --endpoint")
+        .arg(format!("http://{}", silent.local_addr().unwrap()))
+        .arg("--out")
+        .arg(&csv)
+        .timeout(Duration::from_secs(30))
+        .assert()
+        .code(1);
+    assert!(text(&csv).contains("nothing came for 0.2 s"), "{}", text(&csv));
 }
 
 #[test]
@@ -302,11 +320,10 @@ fn what_cannot_be_measured_drawn_or_served_is_one_clear_line() {
         .assert()
         .code(2)
         .stderr(starts_with("flight_batches: nobody answers at http://127.0.0.1:1: is the server up?"));
-    flight("bench --endpoint")
-        .arg("not an endpoint")
-        .assert()
-        .code(2)
-        .stderr(starts_with("flight_batches: 'not an endpoint' is no endpoint: give one like"));
+    for endpoint in ["not an endpoint", "https://127.0.0.1:1", "127.0.0.1:1", "foo"] {
+        let line = format!("flight_batches: '{endpoint}' is no endpoint: give one like http://127.0.0.1:8815\n");
+        flight("bench --endpoint").arg(endpoint).assert().code(2).stderr(line);
+    }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing half-written stays");
     let server = Program::start("--rows 100 --cols 2");
     let address = server.endpoint.strip_prefix("http://").unwrap();

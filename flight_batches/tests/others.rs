@@ -121,6 +121,19 @@ async fn compressed_values_may_be_shorter_than_their_rows_and_others_may_not() {
 }
 
 #[tokio::test]
+async fn a_table_that_ends_early_is_a_failure() {
+    let connections = serve(batches_to_flight_data(&numbers().schema(), &[numbers()]).unwrap()).await;
+    for rows in [100, 300] {
+        let load = Load { table_rows: Some(rows), ..Load::new(ticket(100, 0.0, None), 3, Extent::Whole) };
+        let failures = load.run(&connections).await.failures;
+        let want = if rows == 100 { &[][..] } else { &["100 rows instead of 300"; 3] };
+        assert_eq!(failures.iter().map(Status::message).collect::<Vec<_>>(), want);
+        // Who counts batches need not get the table.
+        run(&Load { ticket: ticket(100, 0.0, Some(1)), ..load }, &connections).await;
+    }
+}
+
+#[tokio::test]
 async fn a_message_at_which_a_reader_panics_is_a_failure_and_not_a_wait() {
     let texts = Arc::new(StringArray::from_iter_values(["one"; 100]));
     let batch = RecordBatch::try_from_iter([("text", texts as _)]).unwrap();

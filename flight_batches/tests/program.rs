@@ -136,6 +136,25 @@ async fn clients_that_do_not_read_take_no_more_memory_than_they_may() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn shared_messages_of_many_sizes_take_no_more_memory_than_the_table() {
+    const TABLE_KIB: u64 = (200_000 * 50 * 8) >> 10;
+    let server = Program::start("--rows 200000 --cols 50 --encoding shared");
+    let connections = connect(&server.endpoint, 16).await;
+    let peak = async || connections.stats().await.unwrap().process.peak_rss_kib.unwrap();
+    run(&Load::new(ticket(1000, 0.0, Some(1)), 16, Extent::Whole), &connections).await;
+    let before = peak().await;
+    let asked = (1001..1100).map(|rows| {
+        let load = Load::new(ticket(rows, 0.0, Some(2)), 1, Extent::Whole);
+        let connections = &connections;
+        async move { run(&load, connections).await }
+    });
+    stream::iter(asked).buffer_unordered(16).collect::<Vec<_>>().await;
+    let grown = peak().await - before;
+    assert!(grown <= TABLE_KIB, "{grown} KiB, more than {TABLE_KIB}");
+}
+
 #[test]
 fn a_server_whose_starter_goes_goes_too() {
     let mut command = program(&format!("serve --addr 127.0.0.1:0 {SMALL} --until-stdin-closes"));

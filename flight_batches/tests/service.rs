@@ -8,21 +8,24 @@ mod common;
 use std::time::{Duration, Instant};
 
 use arrow_flight::flight_service_client::FlightServiceClient;
-use arrow_flight::flight_service_server::FlightServiceServer;
-use arrow_flight::{Action, FlightClient, FlightDescriptor, Ticket as FlightTicket};
+use arrow_flight::flight_service_server::{FlightService, FlightServiceServer};
+use arrow_flight::{Action, FlightClient, FlightData, FlightDescriptor, Ticket as FlightTicket};
 use arrow_select::concat::concat_batches;
-use common::{Program, ask, channel, connect, fetch, options, run, serve, streams, ticket};
+use common::{PATIENCE, Program, ask, channel, connect, fetch, options, run, serve, streams, ticket};
 use flight_batches::load::{Extent, Load};
 use flight_batches::produce::Mode;
+use flight_batches::serve::Limits;
 use flight_batches::service::{Batches, Encoding, Options};
 use flight_batches::table::{Shape, Table, checksum};
 use flight_batches::ticket::{Ticket, TicketError};
-use futures::{StreamExt, TryStreamExt};
+use futures::{StreamExt, TryStreamExt, poll};
 use nix::sys::signal::Signal;
 use proptest::prelude::*;
 use strum::VariantArray;
+use tokio::net::TcpListener;
+use tokio::runtime::Builder;
 use tokio_stream::wrappers::TcpListenerStream;
-use tonic::Code;
+use tonic::{Code, Request};
 
 const SHAPE: Shape = Shape { rows: 1000, columns: 5, seed: 7 };
 
@@ -58,7 +61,7 @@ async fn in_a_server_of_somebody_elses_it_serves_the_same() {
     let table = Table::new(Shape { rows: 5000, ..SHAPE }).unwrap();
     for &encoding in Encoding::VARIANTS {
         let batches = Batches::new(table.clone(), options(Mode::Async, 1, encoding), None);
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let router = tonic::transport::Server::builder().add_service(FlightServiceServer::new(batches.clone()));
         tokio::spawn(router.serve_with_incoming(TcpListenerStream::new(listener)));
@@ -99,6 +102,33 @@ async fn clients_with_their_usual_limits_take_direct_messages_of_any_table() {
             Table::new(shape).unwrap().batch(0, shape.rows)
         );
     }
+}
+
+#[test]
+fn only_requests_for_the_same_size_wait_for_shared_messages() {
+    let runtime = Builder::new_multi_thread().max_blocking_threads(1).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let table = Table::new(Shape { columns: 50, ..SHAPE }).unwrap();
+        let batches = Batches::new(table, options(Mode::Async, 1, Encoding::Shared), None);
+        let ask = |rows| batches.do_get(Request::new(FlightTicket::new(ticket(rows, 0.0, None).to_bytes())));
+        // The only thread that encodes is busy.
+        let (free, freed) = std::sync::mpsc::channel::<()>();
+        let busy = tokio::task::spawn_blocking(move || freed.recv());
+        let mut first = ask(300);
+        assert!(poll!(&mut first).is_pending());
+        let other = tokio::time::timeout(PATIENCE, ask(400)).await.expect("not held up").unwrap();
+        let mut same = ask(300);
+        assert!(poll!(&mut same).is_pending());
+        // Who asked first leaves, and who waits is served.
+        drop(first);
+        free.send(()).unwrap();
+        busy.await.unwrap().unwrap();
+        for answer in [other, same.await.unwrap(), ask(500).await.unwrap()] {
+            let messages: Vec<FlightData> = answer.into_inner().try_collect().await.unwrap();
+            let bytes: usize = messages.iter().map(|message| message.data_body.len()).sum();
+            assert!((400_000..450_000).contains(&bytes), "{bytes}");
+        }
+    });
 }
 
 #[tokio::test]
@@ -159,6 +189,17 @@ async fn readers_that_stop_reading_do_not_hold_up_the_others() {
         drop(slow);
         streams(&server.endpoint, 0).await;
     }
+}
+
+/// On a connection that is there a client may ask until it knows.
+#[tokio::test]
+async fn nobody_gets_a_stream_of_a_server_that_stops() {
+    let batches = Batches::new(Table::new(SHAPE).unwrap(), options(Mode::Async, 1, Encoding::Direct), None);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    assert!(flight_batches::serve::serve(listener, batches.clone(), Limits::default(), async {}).await);
+    let asked = batches.do_get(Request::new(FlightTicket::new(ticket(100, 0.0, None).to_bytes())));
+    let status = asked.await.err().unwrap();
+    assert_eq!((status.code(), status.message()), (Code::Unavailable, "the server is stopping"));
 }
 
 #[tokio::test]

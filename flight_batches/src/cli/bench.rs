@@ -8,13 +8,16 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
+use clap::value_parser;
 use indicatif::{ProgressBar, ProgressStyle};
-use tokio::runtime::Runtime;
 
-use super::{FOUND_FAILURES, print, seconds};
+use super::{FOUND_FAILURES, print, runtime, seconds};
 use crate::load::{ConnectError, Connections, Extent, Load, quantile_s};
 use crate::results::{self, Row};
 use crate::ticket::Ticket;
+
+/// Of requests and connections: each takes some KiB before it brings anything.
+const MOST: i64 = 1_000_000;
 
 /// What `bench` measures.
 #[derive(Debug, clap::Args)]
@@ -26,8 +29,8 @@ pub struct Benching {
     #[arg(long, value_delimiter = ',', default_value = "1000,5000,10000")]
     rows: Vec<NonZero<usize>>,
     /// Requests in flight
-    #[arg(long, value_delimiter = ',', default_value = "10,100,500,1000,2000")]
-    requests: Vec<NonZero<usize>>,
+    #[arg(long, value_delimiter = ',', default_value = "10,100,500,1000,2000", value_parser = value_parser!(u32).range(1..=MOST))]
+    requests: Vec<u32>,
     /// Seconds that each batch takes to come
     #[arg(long, value_delimiter = ',', default_value = "0.001,0.01,0.1", value_parser = seconds)]
     delays: Vec<Duration>,
@@ -41,8 +44,8 @@ pub struct Benching {
     #[arg(long, default_value = "0.5", value_parser = seconds)]
     warm_up: Duration,
     /// Connections per server that share the requests
-    #[arg(long, default_value = "32")]
-    connections: NonZero<usize>,
+    #[arg(long, default_value = "32", value_parser = value_parser!(u32).range(1..=MOST))]
+    connections: u32,
     /// Seconds without a message after which a request has failed
     #[arg(long, default_value = "60", value_parser = seconds)]
     patience: Duration,
@@ -62,7 +65,7 @@ pub fn bench(benching: &Benching) -> anyhow::Result<ExitCode> {
     let out = fs::canonicalize(&benching.out).unwrap_or_else(|_| benching.out.clone());
     let is_other = out.symlink_metadata().is_ok_and(|there| !there.is_file());
     ensure!(!is_other, "{}: it is no regular file", cannot(&benching.out));
-    let runtime = Runtime::new().context("no runtime can be started")?;
+    let runtime = runtime()?;
     let mut own = Vec::new();
     if benching.endpoint.is_empty() {
         // As published: a queue without bound ahead of the sender, and none.
@@ -70,7 +73,7 @@ pub fn bench(benching: &Benching) -> anyhow::Result<ExitCode> {
         own.push(start_server(&["--mode", "sync", "--prefetch", "0"])?);
     }
     let endpoints = own.iter().map(|(_, endpoint)| endpoint).chain(&benching.endpoint);
-    let targets = runtime.block_on(Target::find(endpoints))?;
+    let targets = runtime.block_on(Target::find(endpoints, benching.patience))?;
     // Lines are written as they come, so that an interruption loses none; the name is right when all are there.
     let (unfinished, file) = results::create_new(|number| {
         // Pushed, so that a name that ends in a slash is refused here and not after the measurement.
@@ -106,8 +109,12 @@ impl Benching {
                             batch_generation_delay: delay.as_secs_f64(),
                             batches: self.batches.map(NonZero::get),
                         };
-                        let load = Load { patience: self.patience, ..Load::new(ticket, requests.get(), extent) };
-                        let row = cell(&load, target, self.connections.get()).await;
+                        let load = Load {
+                            table_rows: target.table_rows,
+                            patience: self.patience,
+                            ..Load::new(ticket, *requests as usize, extent)
+                        };
+                        let row = cell(&load, target, self.connections as usize).await;
                         failures += row.failures;
                         writer.serialize(row)?;
                         writer.flush()?;
@@ -131,7 +138,8 @@ async fn cell(load: &Load, target: &Target<'_>, connections: usize) -> Row {
         server: target.name.clone(),
         ..Row::default()
     };
-    let delivery = match Connections::open(target.endpoint, load.requests.min(connections)).await {
+    let delivery = match Connections::open_within(target.endpoint, load.requests.min(connections), load.patience).await
+    {
         Ok(connections) => load.run(&connections).await,
         Err(error) => {
             let first_failure = format!("{:#}", anyhow::Error::from(error)).replace(['\n', '\r'], " ");
@@ -139,7 +147,7 @@ async fn cell(load: &Load, target: &Target<'_>, connections: usize) -> Row {
         }
     };
     let requests = load.requests as f64;
-    let batch_bytes = delivery.row_bytes.map(|bytes| (bytes * records_per_batch) as f64);
+    let batch_bytes = delivery.row_bytes.map(|bytes| bytes as f64 * records_per_batch as f64);
     let table = target.table_rows.map(|rows| rows as f64 / records_per_batch as f64);
     let batches = batches.map(|batches| batches as f64).or(table);
     let first = delivery.failures.first();
@@ -173,12 +181,13 @@ struct Target<'a> {
 
 impl<'a> Target<'a> {
     /// Servers by what they say of themselves: `async`, `sync`; two of a kind, and those that do not say, by their endpoints.
-    async fn find(endpoints: impl Iterator<Item = &'a String>) -> Result<Vec<Self>, ConnectError> {
+    async fn find(endpoints: impl Iterator<Item = &'a String>, patience: Duration) -> Result<Vec<Self>, ConnectError> {
         let mut targets = Vec::new();
         for endpoint in endpoints {
-            let connections = Connections::open(endpoint, 1).await?;
-            let name = connections.stats().await.map_or(String::new(), |stats| stats.mode);
-            targets.push(Target { endpoint, name, table_rows: connections.table_rows().await });
+            let connections = Connections::open_within(endpoint, 1, patience).await?;
+            // At once: a server that says nothing is waited for once.
+            let (stats, table_rows) = tokio::join!(connections.stats(), connections.table_rows());
+            targets.push(Target { endpoint, name: stats.map_or(String::new(), |stats| stats.mode), table_rows });
         }
         let modes: Vec<String> = targets.iter().map(|target| target.name.clone()).collect();
         for target in &mut targets {

@@ -12,11 +12,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use futures::stream::{self, Stream, StreamExt};
 use strum::VariantNames;
 use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
-use super::{FOUND_FAILURES, print, seconds};
+use super::{FOUND_FAILURES, print, runtime, seconds};
 use crate::produce::{Mode, Pool};
 use crate::serve::{self, Limits};
 use crate::service::{Batches, Encoding, Options};
@@ -78,7 +77,7 @@ fn prefetch(text: &str) -> Result<usize, String> {
 
 /// Serves until told to stop, by a signal or by the end of standard input.
 pub fn serve(serving: &Serving) -> anyhow::Result<ExitCode> {
-    let runtime = Runtime::new().context("no runtime can be started")?;
+    let runtime = runtime()?;
     // Listening comes first: that the port is in use should be said before the table is made.
     let cannot = || format!("cannot listen on {}: choose another with --addr", serving.addr);
     let listener = runtime.block_on(TcpListener::bind(&serving.addr)).with_context(cannot)?;

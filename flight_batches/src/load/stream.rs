@@ -69,12 +69,13 @@ impl Stream {
         let sent = Instant::now();
         // What began before the window has no time in it.
         let mut last = self.shared.counts().then_some(sent);
-        let Load { ticket, patience, .. } = self.load;
+        let Load { ticket, patience, table_rows, .. } = self.load;
         let asked = self.client.do_get(FlightTicket::new(ticket.to_bytes()));
         let mut messages = patient(patience, asked).await??.into_inner();
         let closely = self.number < CLOSELY;
         let first = if closely { self.load.first.clone() } else { self.load.first.take() };
-        let mut reader = Reader { ticket, first, closely, schema: None, row_bytes: None, batches: 0, rows: 0 };
+        let mut reader =
+            Reader { ticket, first, table_rows, closely, schema: None, row_bytes: None, batches: 0, rows: 0 };
         let shared = &self.shared;
         let mut counted = 0;
         let mut kept = Vec::new();
@@ -127,6 +128,7 @@ struct Reader {
     ticket: Ticket,
     /// What the first batch must be, if it is compared: whole, or its first message.
     first: Option<RecordBatch>,
+    table_rows: Option<usize>,
     closely: bool,
     schema: Option<SchemaRef>,
     /// Bytes of the values of a row; of an unknown type the message is taken for its values.
@@ -183,6 +185,12 @@ impl Reader {
 
     /// The stream has ended: were all batches there?
     fn end(&mut self) -> Result<(), Status> {
+        let came = self.batches * self.ticket.records_per_batch + self.rows;
+        if let (Some(want), None) = (self.table_rows, self.ticket.batches)
+            && came != want
+        {
+            return Err(Status::data_loss(format!("{came} rows instead of {want}")));
+        }
         if self.rows > 0 {
             // The last batch of a table may be shorter; who counts batches gets full ones.
             if self.ticket.batches.is_some() {
