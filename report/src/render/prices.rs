@@ -34,8 +34,8 @@ pub fn short(studies: &[StudyView]) -> String {
         found.len()
     );
     let apart = format!(
-        " Most of the cost of a wake is [getting an idle core out of sleep]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll); in the last column idle cores first poll \
-            for work. `make prices` tells whether yours do."
+        " Most of a wake's cost is [getting an idle core out of sleep]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll); in the last column idle cores poll \
+            first. `make prices` tells whether yours do."
     );
     let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
     let (apart, rule) = (if is_apart { &apart[..] } else { "" }, if found.is_empty() { "" } else { &rule });
