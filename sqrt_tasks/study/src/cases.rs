@@ -78,7 +78,8 @@ pub type Arm = (Executor, Work, NonZero<usize>);
 const METHODS: &[(&str, Executor, Work)] = &[
     ("sys_thread", Executor::SysThread, COLLECT),
     ("tokio", Executor::Tokio, COLLECT),
-    ("add", Executor::SysThread, Work::Add),
+    // Enough additions to take longer than a root does.
+    ("add", Executor::SysThread, Work::Add(16)),
     ("sum", Executor::SysThread, Work::Plain(Plain::Sum)),
     ("vector", Executor::SysThread, VECTOR),
     ("reuse_small", Executor::SysThread, Work::ReuseSmall),
@@ -139,9 +140,11 @@ const fn null(count: usize) -> Setting {
     Setting::Tasks(Tasks { count, len: 0, rounds: 10, work: Work::Plain(Plain::Null), ..PUBLISHED })
 }
 
-/// The same roots in tasks of a size. Of more cores each has as many: starting their threads would be most of a shorter run.
+/// Tasks of a size that together take as long. Of more cores each has as many: starting their threads would be most of a shorter run.
+/// They add twice for each root they stand for. Roots would compare the divider's rhythms, 8 % apart on Zen 5: the executor's code decides which of
+/// them its tasks fall into.
 const fn map(count: usize, len: usize) -> Setting {
-    Setting::Tasks(Tasks { count, grows: WithCores, len, work: VECTOR, alone: true, ..PUBLISHED })
+    Setting::Tasks(Tasks { count, grows: WithCores, len, work: Work::Add(2), alone: true, ..PUBLISHED })
 }
 
 // Arms that take as long: on one thread, on several, controls, executors.

@@ -13,8 +13,8 @@ use crate::memory;
 pub enum Work {
     /// A work of the crate.
     Plain(work::Work),
-    /// Sixteen dependent additions in place of each root: what neither memory nor divider limits.
-    Add,
+    /// So many dependent additions in place of each root: what neither memory nor divider limits.
+    Add(u64),
     /// Writes the roots into a block of 256 KiB, over and over, which stays in the cache.
     ReuseSmall,
     /// Writes them into a block of full size that is there already.
@@ -32,8 +32,6 @@ pub const VECTOR: Work = Work::Plain(work::Work::Vector);
 
 /// Elements of the small block: 256 KiB.
 const SMALL_LEN: usize = 32 * 1024;
-/// Additions in place of a root, so that they take longer than a root does.
-const ADDITIONS: u64 = 16;
 
 /// The work of a task, with what it needs ready.
 #[derive(Clone)]
@@ -65,9 +63,9 @@ impl Job {
         match self.work {
             Work::Plain(work) => work.run(task, self.len),
             Work::Kept => work::Work::Collect.run(task, self.len),
-            Work::Add => {
+            Work::Add(additions) => {
                 // Elsewhere there is nothing like it: a wrong checksum says so.
-                let done = cpu::dependent_additions(ADDITIONS * self.len as u64);
+                let done = cpu::dependent_additions(additions * self.len as u64);
                 done.map_or(f64::NAN, |()| self.len as f64)
             }
             Work::ReuseSmall | Work::ReuseLarge => self.reuse(),
@@ -82,7 +80,7 @@ impl Job {
     pub fn check(&self, results: &[f64]) -> Result<(), TaskError> {
         match self.work {
             Work::Plain(work) => work.check(self.len, results),
-            Work::Add => check(results, |_| self.len as f64, 0.0),
+            Work::Add(_) => check(results, |_| self.len as f64, 0.0),
             _ => work::Work::Collect.check(self.len, results),
         }
     }

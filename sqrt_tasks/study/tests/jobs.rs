@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use sqrt_tasks_study::job::{COLLECT, Job, VECTOR, Work};
 
 const WORKS: &[Work] =
-    &[COLLECT, VECTOR, Work::Add, Work::ReuseSmall, Work::ReuseLarge, Work::Kept, Work::HugePages, Work::Mimalloc];
+    &[COLLECT, VECTOR, Work::Add(2), Work::ReuseSmall, Work::ReuseLarge, Work::Kept, Work::HugePages, Work::Mimalloc];
 
 proptest! {
     #[test]
