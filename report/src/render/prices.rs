@@ -58,10 +58,9 @@ pub fn section(studies: &[StudyView]) -> String {
     }
     let more = format!(" and {}", fmt::plural(rest.len(), "more price", "more prices"));
     let more = if rest.is_empty() { "" } else { &more };
-    let title = heading("prices", "## Prices") + &lead(studies);
-    let table = table(studies, &shown);
+    let (title, table) = (heading("prices", "## Prices"), table(studies, &shown));
     format!(
-        "{title} [README](README.md#what-a-handoff-costs) has the most used. Links lead to conditions{more}.\n\n{table}"
+        "{title}[README](README.md#what-a-handoff-costs) has the most used, and what a price is. Links lead to conditions{more}.\n\n{table}"
     )
 }
 
