@@ -20,7 +20,17 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
         known.filter(|(_, y)| y.is_finite() && *y > 0.0).collect()
     };
     let found: Vec<_> = lines.clone().map(|line| points(&|point| Some(point.ys[line]?.point))).collect();
-    let measured: Vec<_> = found.iter().map(|points| below(map.y.most, points)).collect();
+    let mut measured: Vec<_> = found.iter().map(|points| below(map.y.most, points)).collect();
+    // Between two points a line bends where it passes the base: that is interpolated by what a handoff adds, the line by itself.
+    for (crossing, crossed) in map.crossings.iter().zip(&on.crossings) {
+        let x = crossed.measured.map(|x| x.point).filter(|x| x.is_finite());
+        if map.base.as_ref() == Some(&crossing.lines[1].arm)
+            && let (Some(x), Some(line)) = (x, map.line(&crossing.lines[0].arm))
+        {
+            let at = measured[line].partition_point(|point| point.0 < x);
+            measured[line].insert(at, (x, crossing.at));
+        }
+    }
     let by_rule: Vec<_> =
         lines.clone().map(|line| below(map.y.most, &points(&|point| point.predicted[line]))).collect();
     let drawn = || measured.iter().chain(&by_rule).flatten();
@@ -61,8 +71,7 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
     let ring = |(crossing, crossed): (&Crossing, &Crossed)| {
         let x = crossed.measured.map(|x| x.point).filter(|x| x.is_finite())?;
         let line = map.line(&crossing.lines[0].arm)?;
-        let is_of_base = map.base.as_ref() == Some(&crossing.lines[1].arm);
-        let y = if is_of_base { Some(crossing.at) } else { between(&measured[line], x) }?;
+        let y = between(&measured[line], x)?;
         let ratio = if one.is_some() { String::new() } else { format!(" (×{})", plain(crossing.at)) };
         Some((plot.at((x, y)), color(line), judged.rounded(x) + &ratio))
     };
