@@ -209,8 +209,12 @@ fn a_chart_is_cut_and_names_its_lines_as_the_map_says() {
     let is_of_task = |node: &roxmltree::Node| node.attribute("stroke") == Some("#9a4f80") && node.has_attribute("d");
     // The first is what the price predicts.
     let line = svg.descendants().filter(is_of_task).nth(1);
-    let start: f64 = line.unwrap().attribute("d").unwrap()[1..].split(' ').next().unwrap().parse().unwrap();
+    let line = line.unwrap().attribute("d").unwrap();
+    let start: f64 = line[1..].split(' ').next().unwrap().parse().unwrap();
     assert!((start - from).abs() < 1.0, "{start} for {from}");
+    let ring = svg.descendants().find(|node| node.has_attribute("cx") && node.attribute("stroke") == Some("#9a4f80"));
+    let [x, y] = ["cx", "cy"].map(|at| ring.unwrap().attribute(at).unwrap());
+    assert!(line.contains(&format!("L{x} {y}")), "the ring at {x} {y} is not on {line}");
     assert!(chart.contains("\na task each\n") && !chart.contains("\ntask\n"), "{chart}");
     assert!(page.contains("From 80 ms (80 ms; by the rule 80 ms) on a trip"), "{page}");
     assert!(printed("maps", results.path()).get_output().stdout.windows(11).any(|at| at == b"a task each"));
