@@ -2,7 +2,7 @@
 
 pub mod canvas;
 mod claims;
-mod map;
+pub mod map;
 mod plot;
 mod rule;
 pub mod scale;

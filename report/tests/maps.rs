@@ -1,5 +1,6 @@
 //! Maps: read, planned, measured by themselves or with the rest, and shown with their crossings.
 
+use report::charts::map::bend;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -214,10 +215,25 @@ fn a_chart_is_cut_and_names_its_lines_as_the_map_says() {
     assert!((start - from).abs() < 1.0, "{start} for {from}");
     let ring = svg.descendants().find(|node| node.has_attribute("cx") && node.attribute("stroke") == Some("#9a4f80"));
     let [x, y] = ["cx", "cy"].map(|at| ring.unwrap().attribute(at).unwrap());
-    assert!(line.contains(&format!("L{x} {y}")), "the ring at {x} {y} is not on {line}");
+    assert!(line.contains(&format!("L{x} {y} L")), "the ring at {x} {y} is not on {line}");
     assert!(chart.contains("\na task each\n") && !chart.contains("\ntask\n"), "{chart}");
     assert!(page.contains("From 80 ms (80 ms; by the rule 80 ms) on a trip"), "{page}");
     assert!(printed("maps", results.path()).get_output().stdout.windows(11).any(|at| at == b"a task each"));
+}
+
+#[test]
+fn a_line_bends_only_well_between_two_of_its_points() {
+    let line = [(1.0, 2.0), (100.0, 1.0)];
+    for (x, is_led) in
+        [(0.5, false), (1.0, false), (1.2, false), (10.0, true), (90.0, false), (100.0, false), (200.0, false)]
+    {
+        let mut bent = line.to_vec();
+        bend(&mut bent, (x, 1.05));
+        assert_eq!(bent.len() == 3 && bent[1] == (x, 1.05), is_led, "{bent:?}");
+    }
+    let mut none = Vec::new();
+    bend(&mut none, (1.0, 1.0));
+    assert_eq!(none, []);
 }
 
 #[test]

@@ -90,12 +90,13 @@ pub fn frequency_hz(threads: usize) -> Option<f64> {
     Some(ADDITIONS as f64 * times.len() as f64 / seconds)
 }
 
-/// So many additions, each of which needs the result of the one before: one cycle each. `None` where it cannot be written.
+/// So many additions, rounded up to sixteens, each of which needs the result of the one before: one cycle each. What comes after waits for them.
+/// `None` where it cannot be written.
 pub fn dependent_additions(count: u64) -> Option<()> {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     {
         let (mut sum, one) = (0_u64, 1_u64);
-        for _ in 0..count / 16 {
+        for _ in 0..count.div_ceil(16) {
             // SAFETY: additions in two registers; no memory and no stack.
             unsafe {
                 std::arch::asm!(
@@ -108,6 +109,13 @@ pub fn dependent_additions(count: u64) -> Option<()> {
                     sum = inout(reg) sum, one = in(reg) one, options(nomem, nostack)
                 );
             }
+        }
+        // SAFETY: a barrier touches nothing.
+        unsafe {
+            #[cfg(target_arch = "x86_64")]
+            std::arch::asm!("lfence", options(nomem, nostack));
+            #[cfg(target_arch = "aarch64")]
+            std::arch::asm!("isb", options(nomem, nostack));
         }
         std::hint::black_box(sum);
         Some(())

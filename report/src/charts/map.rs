@@ -21,14 +21,13 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
     };
     let found: Vec<_> = lines.clone().map(|line| points(&|point| Some(point.ys[line]?.point))).collect();
     let mut measured: Vec<_> = found.iter().map(|points| below(map.y.most, points)).collect();
-    // Between two points a line bends where it passes the base: that is interpolated by what a handoff adds, the line by itself.
+    // A crossing is found on the monotone sequence, mostly by what a handoff adds: lines are led through those of the base.
     for (crossing, crossed) in map.crossings.iter().zip(&on.crossings) {
         let x = crossed.measured.map(|x| x.point).filter(|x| x.is_finite());
         if map.base.as_ref() == Some(&crossing.lines[1].arm)
             && let (Some(x), Some(line)) = (x, map.line(&crossing.lines[0].arm))
         {
-            let at = measured[line].partition_point(|point| point.0 < x);
-            measured[line].insert(at, (x, crossing.at));
+            bend(&mut measured[line], (x, crossing.at.min(map.y.most)));
         }
     }
     let by_rule: Vec<_> =
@@ -97,6 +96,17 @@ fn below(most: f64, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
         line.extend((pair[1].1 <= most).then_some(pair[1]));
     }
     line
+}
+
+/// Leads a line through a point between two others; one that lies nearly under or over either of them would make it a cliff.
+pub fn bend(points: &mut Vec<(f64, f64)>, (x, y): (f64, f64)) {
+    let next = points.partition_point(|point| point.0 < x);
+    if let (Some(before), Some(behind)) = (next.checked_sub(1).map(|at| points[at]), points.get(next)) {
+        let share = (x / before.0).ln() / (behind.0 / before.0).ln();
+        if (0.1..=0.9).contains(&share) {
+            points.insert(next, (x, y));
+        }
+    }
 }
 
 /// Where a line through `points` is at `x`, both axes being logarithmic.

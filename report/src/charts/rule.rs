@@ -2,7 +2,7 @@
 
 use super::canvas::{color, dash, mark};
 use super::plot::{LABEL, Plot, Shown};
-use crate::claims::handoffs::Shape;
+use crate::claims::handoffs::{PriceOf, Shape};
 use crate::fmt;
 use crate::page::view::{Predicted, StudyView, predicted, price_host};
 
@@ -34,9 +34,14 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
     let note = format!(
         "A line per price on {host}: overhead = price / work between two handoffs. A mark per effect and host, as measured.{outside} Both axes are logarithmic."
     );
+    let short = |of: &PriceOf| {
+        let view = studies.iter().find(|view| view.judged.study == of.study)?;
+        view.prices.iter().map(|judged| &judged.price).find(|price| price.id == of.id).map(|price| &price.short)
+    };
     let name = |price: &&Predicted| {
         let (of, way) = of(price);
-        format!("{}, {}: {}", of.id, way.into_str(), fmt::rough(price.tariff.least_and_most(), "s"))
+        let name = short(&of).unwrap_or(&of.id);
+        format!("{name}, {}: {}", way.into_str(), fmt::rough(price.tariff.least_and_most(), "s"))
     };
     let names: Vec<String> = prices.iter().map(name).collect();
     let shown = |words: &str, unit, ends: [f64; 2]| Shown { words: words.into(), unit, values: ends.into() };

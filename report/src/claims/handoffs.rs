@@ -25,6 +25,8 @@ pub enum Way {
 pub struct Price {
     pub id: String,
     pub text: String,
+    /// In the legend of a chart.
+    pub short: String,
     /// Under what it was measured; empty if nothing is special.
     pub condition: String,
     /// Whose caller works before each handoff; the rule reads between the two.
@@ -62,6 +64,7 @@ impl Read for Price {
         let price = Price {
             id: keys.need("id")?,
             text: keys.need("text")?,
+            short: keys.get("short")?.map_or_else(|| keys.need("id"), Ok)?,
             condition: keys.get("condition")?.unwrap_or_default(),
             after: keys.get("after")?,
             uses: keys.get("use")?.unwrap_or_default(),

@@ -16,7 +16,7 @@ use crate::page::{Answer, Document, Piece, Sentence, What};
 
 const WIDTH: usize = 86;
 
-pub const CLAIMS: &str = "![Measured ratios beside published ones, a mark per host and setting]";
+pub const CLAIMS: &str = "![Measured ratios beside published ones]";
 
 /// The first block of the README: what the difference was where it was not async, a row per study, and where they were measured.
 pub fn block(studies: &[StudyView]) -> String {
@@ -44,7 +44,7 @@ pub fn block(studies: &[StudyView]) -> String {
     )
 }
 
-/// The second one: the chart, and for each study why it is so, and where the difference matters.
+/// The second one: for each study why it is so, and where the difference matters.
 pub fn why(studies: &[StudyView]) -> String {
     let of_study = |view: &StudyView| {
         let (Document { url, year, author, .. }, answer) = (view.page.document.as_ref()?, view.page.answer.as_ref()?);
@@ -52,7 +52,7 @@ pub fn why(studies: &[StudyView]) -> String {
         let why = prose(&filled(view, &answer.why));
         Some(format!("- **{name}** ([{author}, {year}]({url})): {why}\n"))
     };
-    format!("{CLAIMS}(charts/claims.svg)\n\n{}", studies.iter().filter_map(of_study).collect::<String>())
+    studies.iter().filter_map(of_study).collect()
 }
 
 /// Leads to what the report says of the study.

@@ -29,7 +29,7 @@ pub fn short(studies: &[StudyView]) -> String {
     });
     let found = predicted(studies);
     let rule = format!(
-        "**Overhead = cost of a handoff ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule) to within a quarter of the effect, or 5 percentage points if it is under 20 %. ",
+        "**Overhead = cost of a handoff ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule) to within a quarter of the effect, or 5 percentage points of effects under 20 %. ",
         rule::agreeing(&found),
         found.len()
     );
@@ -46,7 +46,8 @@ pub fn short(studies: &[StudyView]) -> String {
         if words.is_empty() { words } else { format!("\n{}.\n", link(view, &words)) }
     };
     let (table, said) = (table(studies, &rows), said.iter().map(sentence).collect::<String>());
-    format!("A handoff passes work or data to another thread or task. {rule}{lead}{apart}\n\n{table}{said}")
+    let chart = rule::chart(&found);
+    format!("A handoff passes work or data to another thread or task. {rule}{lead}{apart}\n\n{table}{said}{chart}")
 }
 
 /// The prices that the report shows beside those of the README, by study: a section of it; nothing if none was measured.
@@ -60,7 +61,7 @@ pub fn section(studies: &[StudyView]) -> String {
     let more = if rest.is_empty() { "" } else { &more };
     let (title, table) = (heading("prices", "## Prices"), table(studies, &shown));
     format!(
-        "{title}[README](README.md#what-a-handoff-costs) has the most used, and what a price is. Links lead to conditions{more}.\n\n{table}"
+        "{title}[README](README.md#what-a-handoff-costs) lists the most used, and says what a price is. Links lead to conditions{more}.\n\n{table}"
     )
 }
 

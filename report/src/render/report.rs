@@ -36,12 +36,13 @@ fn head(studies: &[StudyView]) -> String {
     let of_study = |view: &StudyView| format!("[{}](#{})", view.judged.study, anchor(&view.judged.study, ""));
     let prices = studies.iter().any(|view| !view.prices.is_empty()).then(|| "[Prices](#prices)".to_owned());
     let contents = bullets(prices.into_iter().chain(studies.iter().map(of_study)));
+    let claims = answers::CLAIMS;
     format!(
         "# Async or not: five published comparisons, measured again\n\n{contents}\
          *As published* is the authors' set-up with its flaws, *fair* is equal work on equal resources. A figure is the range over hosts. \
          Beneath it stands the [verdict](docs/METHODOLOGY.md#verdicts) with the hosts that decide it. \
          *Here* is the newest host's figure, fair if there is one, with its confidence interval. \
-         *Outside*: the published figure is in neither our range nor that of their code.\n"
+         *Outside*: the published figure is in neither our range nor that of their code.\n\n{claims}(charts/claims.svg)\n"
     )
 }
 

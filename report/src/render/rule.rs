@@ -41,8 +41,6 @@ pub fn section(studies: &[StudyView]) -> String {
             ]);
         }
     }
-    let drawn = found.iter().any(|line| line.observed.rule.shape == Shape::Added);
-    let chart = "\n![Overhead against work between two handoffs](charts/rule.svg)\n";
     let all = || studies.iter().flat_map(|view| &view.observed);
     let is_priced = |rule: &Rule| all().any(|other| other.rule.price == rule.price && other.price.is_some());
     let missing = all().map(|observed| &observed.rule).filter(|rule| !is_priced(rule));
@@ -55,8 +53,14 @@ pub fn section(studies: &[StudyView]) -> String {
         agreeing(&found),
         found.len(),
         table.render(),
-        if drawn { chart } else { "" },
+        chart(&found),
     )
+}
+
+/// The chart of what handoffs add to work; nothing if none of them does.
+pub fn chart(found: &[Predicted]) -> &'static str {
+    let is_drawn = found.iter().any(|line| line.observed.rule.shape == Shape::Added);
+    if is_drawn { "\n![Overhead against work between two handoffs](charts/rule.svg)\n" } else { "" }
 }
 
 /// The predictions of a study by scenario and host: a section of its evidence; nothing without any.

@@ -26,7 +26,7 @@ pub struct Tasks {
     /// How many at once, on two cores.
     pub count: usize,
     pub grows: Grows,
-    /// Roots that each finds.
+    /// Roots that each finds, or steps that stand for them.
     pub len: usize,
     /// How often all are run, on new threads each time; with more than one, after an unrecorded one.
     pub rounds: usize,
@@ -140,9 +140,8 @@ const fn null(count: usize) -> Setting {
     Setting::Tasks(Tasks { count, len: 0, rounds: 10, work: Work::Plain(Plain::Null), ..PUBLISHED })
 }
 
-/// Tasks of a size that together take as long. Of more cores each has as many: starting their threads would be most of a shorter run.
-/// They add twice for each root they stand for. Roots would compare the divider's rhythms, 8 % apart on Zen 5: the executor's code decides which of
-/// them its tasks fall into.
+/// Tasks of so many steps; all but the ends take as long together. Of more cores each has as many: starting their threads would be most of a shorter run.
+/// A step is two additions. Roots would compare the divider's rhythms, 8 % apart on Zen 5: the executor's code decides which of them its tasks fall into.
 const fn map(count: usize, len: usize) -> Setting {
     Setting::Tasks(Tasks { count, grows: WithCores, len, work: Work::Add(2), alone: true, ..PUBLISHED })
 }
@@ -209,7 +208,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("null_50k", null(50_000), &[
         quick(0.16, THREADED), measured(0.16, "rayon tokio_inside tokio_outside"), quick(0.35, "tokio"), quick(0.56, "spawn_blocking"),
     ]),
-    // A task of n roots takes about n nanoseconds; all of a run 100 ms of processor time, and 20 or 400 ms at the ends.
+    // A step takes about half a nanosecond; all of a run 50 ms of processor time, and 10 or 200 ms at the ends.
     Scenario::new("map_100", map(200_000, 100), &[measured(0.1, MAPPED), measured(0.18, "spawn_blocking")]),
     Scenario::new("map_1k", map(100_000, 1000), &[measured(0.08, MAPPED), measured(0.13, "spawn_blocking")]),
     Scenario::new("map_3k", map(33_000, 3000), &[measured(0.06, MAPPED), measured(0.08, "spawn_blocking")]),

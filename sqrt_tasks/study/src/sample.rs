@@ -152,8 +152,8 @@ impl Bench {
         Ok(self.job.check(results)?)
     }
 
-    /// What all arms agree on: every task returned the checksum that follows from this sum of the roots. Vectors round differently and the
-    /// checksums of blocks are others, so that each was compared with its own by [`Job::check`].
+    /// What all arms agree on: every task returned its checksum, by [`Job::check`], whose roots come to this sum. Vectors round differently, the
+    /// checksums of blocks are others, and additions have their number.
     fn digest(&self) -> String {
         format!("{}x{:.9e}", self.tasks.count, kernel::expected_sum(self.tasks.len))
     }
