@@ -103,7 +103,7 @@ pub fn bend(points: &mut Vec<(f64, f64)>, (x, y): (f64, f64)) {
     let next = points.partition_point(|point| point.0 < x);
     if let (Some(before), Some(behind)) = (next.checked_sub(1).map(|at| points[at]), points.get(next)) {
         let share = (x / before.0).ln() / (behind.0 / before.0).ln();
-        if (0.1..=0.9).contains(&share) {
+        if (0.05..=0.95).contains(&share) {
             points.insert(next, (x, y));
         }
     }
