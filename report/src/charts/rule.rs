@@ -32,7 +32,7 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
         outside => format!(" {outside} lie outside of the chart."),
     };
     let note = format!(
-        "A line per price on {host}: overhead = price / work between two handoffs. A mark per effect and host, as measured.{outside} Both axes are logarithmic."
+        "A line per price on {host}: overhead = price / work between two handoffs. A mark per effect and host, as measured; where idle cores poll, wakes cost less.{outside} Both axes are logarithmic."
     );
     let short = |of: &PriceOf| {
         let view = studies.iter().find(|view| view.judged.study == of.study)?;

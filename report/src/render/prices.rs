@@ -29,13 +29,13 @@ pub fn short(studies: &[StudyView]) -> String {
     });
     let found = predicted(studies);
     let rule = format!(
-        "**Overhead = cost of a handoff ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule) to within a quarter of the effect, or 5 percentage points of effects under 20 %. ",
+        "**Overhead = cost of a handoff ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule) to within a quarter of the effect; below 20 %, to within 5 points. ",
         rule::agreeing(&found),
         found.len()
     );
     let apart = format!(
         " Most of a wake's cost is [getting an idle core out of sleep]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll); in the last column an idle core polls \
-            briefly before it sleeps. `make prices` tells whether yours do."
+            for under 1 ms before it sleeps. `make prices` tells whether yours do."
     );
     let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
     let (apart, rule) = (if is_apart { &apart[..] } else { "" }, if found.is_empty() { "" } else { &rule });
