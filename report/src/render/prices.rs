@@ -29,7 +29,7 @@ pub fn short(studies: &[StudyView]) -> String {
     });
     let found = predicted(studies);
     let rule = format!(
-        "**Overhead = cost of a handoff ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule) to within a quarter of the effect; below 20 %, to within 5 points. ",
+        "**Overhead = cost of a handoff ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule) to within a quarter of the effect (effects below 20 %: to within 5 points). ",
         rule::agreeing(&found),
         found.len()
     );
