@@ -5,7 +5,7 @@ use super::plot::{Plot, Shown};
 use crate::claims::Of;
 use crate::claims::map::{Crossing, Setting};
 use crate::fmt::{plain, unit_of};
-use crate::judge::maps::{Crossed, JudgedMap, Point};
+use crate::judge::maps::{JudgedMap, Point};
 
 /// The pattern of what the rule says, and the height of a line of small text.
 const RULE: &str = "5 4";
@@ -21,12 +21,14 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
     };
     let found: Vec<_> = lines.clone().map(|line| points(&|point| Some(point.ys[line]?.point))).collect();
     let mut measured: Vec<_> = found.iter().map(|points| below(map.y.most, points)).collect();
+    let crossings = map.crossings.iter().zip(&on.crossings).filter_map(|(crossing, crossed)| {
+        let x = crossed.measured.map(|x| x.point).filter(|x| x.is_finite())?;
+        Some((crossing, map.line(&crossing.lines[0].arm)?, x))
+    });
+    let crossings: Vec<_> = crossings.collect();
     // A crossing is found on the monotone sequence, mostly by what a handoff adds: lines are led through those of the base.
-    for (crossing, crossed) in map.crossings.iter().zip(&on.crossings) {
-        let x = crossed.measured.map(|x| x.point).filter(|x| x.is_finite());
-        if map.base.as_ref() == Some(&crossing.lines[1].arm)
-            && let (Some(x), Some(line)) = (x, map.line(&crossing.lines[0].arm))
-        {
+    for &(crossing, line, x) in &crossings {
+        if map.base.as_ref() == Some(&crossing.lines[1].arm) {
             bend(&mut measured[line], (x, crossing.at.min(map.y.most)));
         }
     }
@@ -67,14 +69,12 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
             plot.canvas.estimate(plot.at(*point), mark(position), color(position));
         }
     }
-    let ring = |(crossing, crossed): (&Crossing, &Crossed)| {
-        let x = crossed.measured.map(|x| x.point).filter(|x| x.is_finite())?;
-        let line = map.line(&crossing.lines[0].arm)?;
+    let ring = |&(crossing, line, x): &(&Crossing, usize, f64)| {
         let y = between(&measured[line], x)?;
         let ratio = if one.is_some() { String::new() } else { format!(" (×{})", plain(crossing.at)) };
         Some((plot.at((x, y)), color(line), judged.rounded(x) + &ratio))
     };
-    let rings: Vec<_> = map.crossings.iter().zip(&on.crossings).filter_map(ring).collect();
+    let rings: Vec<_> = crossings.iter().filter_map(ring).collect();
     // A label covers no ring.
     labels.0.extend(rings.iter().map(|((x, y), ..)| (x - 6.0, x + 6.0, y + 4.0)));
     for ((x, y), color, label) in &rings {

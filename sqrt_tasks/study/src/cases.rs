@@ -218,7 +218,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("map_1m", map(100, 1_000_000), &[measured(0.05, MAPPED), measured(0.05, "spawn_blocking thread_per_task")]),
     Scenario::new("map_100m", map(4, 100_000_000), &[measured(0.18, MAPPED), measured(0.18, "spawn_blocking thread_per_task")]),
     Scenario::new("map_300k", map(330, 300_000), &[full(0.048, MAPPED), full(0.048, "spawn_blocking thread_per_task")]),
-    Scenario::new("map_10m", map(12, 10_000_000), &[measured(0.06, MAPPED), measured(0.06, "spawn_blocking thread_per_task")]),
+    Scenario::new("map_10m", map(12, 10_000_000), &[full(0.06, MAPPED), full(0.06, "spawn_blocking thread_per_task")]),
     Scenario::new("price_start_alone", Setting::Price(prices::START_ALONE), &[
         always(0.25, "call rayon rayon_outside tokio_inside tokio_outside spawn_blocking thread"),
     ]),
