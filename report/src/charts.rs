@@ -17,7 +17,8 @@ use crate::page::view::StudyView;
 /// Every chart by file name: what the answers quote, the rule, and the claims and maps of each study.
 pub fn all(studies: &[StudyView]) -> BTreeMap<String, String> {
     let quoted = |view: &StudyView, id: &str| {
-        let pieces = view.page.answer.iter().flat_map(|answer| answer.setup.pieces.iter().chain(&answer.equal.pieces));
+        let answered = view.page.answer.iter().flat_map(|answer| answer.setup.iter().chain(&answer.equal));
+        let pieces = answered.flat_map(|sentence| &sentence.pieces);
         { pieces }.any(|piece| matches!(piece, Piece::Figure { claim, .. } if claim == id))
     };
     let mut charts = BTreeMap::from([("claims.svg".to_owned(), claims::draw(studies, quoted))]);

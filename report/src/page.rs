@@ -43,17 +43,17 @@ pub struct Document {
     pub quote: String,
 }
 
-/// What is said of a study in short: the cells of its row, and a sentence each.
+/// What is said of a study in short. `said`, `setup` and `equal` have an entry per row of the table in README.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
     /// What the document is about, in a word.
     pub name: String,
-    pub said: Sentence,
+    pub said: Vec<Sentence>,
     /// What their set-up shows when it is run again.
-    pub setup: Sentence,
+    pub setup: Vec<Sentence>,
     /// What is left at equal work and resources.
-    pub equal: Sentence,
+    pub equal: Vec<Sentence>,
     pub so: Sentence,
     /// What the difference was instead of async, to end "the difference was something else:"; absent where it was async, or none.
     pub instead: Option<String>,
@@ -123,8 +123,8 @@ impl TryFrom<String> for Sentence {
 
 impl Page {
     pub fn sentences(&self) -> impl Iterator<Item = &Sentence> {
-        let answer = self.answer.iter().flat_map(|it| [&it.said, &it.setup, &it.equal, &it.so, &it.why]);
-        answer.chain(&self.advice)
+        let rows = self.answer.iter().flat_map(|it| [&it.said, &it.setup, &it.equal]).flatten();
+        rows.chain(self.answer.iter().flat_map(|it| [&it.so, &it.why])).chain(&self.advice)
     }
 
     /// The metrics that its tables divide by one another, as `(metric, per)`.
@@ -145,7 +145,12 @@ impl Page {
         };
         let columns = page.table.iter().flat_map(|table| table.column.iter().map(move |column| (table, column)));
         let error = { columns }.find_map(|(table, column)| fault(table, column));
-        error.map_or(Ok(page), Err)
+        let uneven = page.answer.as_ref().and_then(|Answer { said, setup, equal, .. }| {
+            let rows = [said, setup, equal].map(Vec::len);
+            let what = || format!("said, setup and equal have an entry per row each, here {rows:?}");
+            (rows != [rows[0]; 3]).then(|| file.error_at("[answer]", what()))
+        });
+        error.or(uneven).map_or(Ok(page), Err)
     }
 }
 

@@ -80,7 +80,7 @@ fn a_machine_whose_idle_cores_poll_says_so() {
 }
 
 /// What a page says of a claim in short.
-const ANSWER: &str = "[answer]\nname = \"Toy\"\nsaid = \"a is slower\"\nsetup = \"time {C1.published.range}\"\nequal = \"-\"\nso = \"-\"\nwhy = \"-\"\n";
+const ANSWER: &str = "[answer]\nname = \"Toy\"\nsaid = [\"a is slower\"]\nsetup = [\"time {C1.published.range}\"]\nequal = [\"-\"]\nso = \"-\"\nwhy = \"-\"\n";
 
 /// What is said of the study in short.
 fn said(results: &Path) -> String {

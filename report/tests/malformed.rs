@@ -195,6 +195,16 @@ fn causes_need_words_and_evidence() {
     }
 }
 
+/// An answer of two rows whose second says only what its authors said.
+const UNEVEN: &str = r#"[answer]
+name = "Toy"
+said = ["a is faster", "b is not"]
+setup = ["1"]
+equal = ["1"]
+so = "-"
+why = "-"
+[[table]]"#;
+
 #[test]
 fn pages_with_unknown_keys_or_holes_are_refused() {
     for change in [
@@ -207,6 +217,7 @@ fn pages_with_unknown_keys_or_holes_are_refused() {
         ["Do not.", "{T2.fair}", "advice", "{CLAIM.FORM.WHAT}"],
         ["Do not.", "{T2.unfair.range}", "advice", "`published` or `fair`"],
         ["Do not.", "{T2.fair.hold_1s.shorter}", "advice", "`range` or `theirs`"],
+        ["[[table]]", UNEVEN, "[answer]", "an entry per row each, here [2, 1, 1]"],
     ] {
         refuse("page.toml", PAGE, Page::parse, change);
     }

@@ -1,6 +1,6 @@
 //! Maps: read, planned, measured by themselves or with the rest, and shown with their crossings.
 
-use report::charts::map::bend;
+use report::charts::map::{bend, fading};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -205,8 +205,8 @@ fn a_chart_is_cut_and_names_its_lines_as_the_map_says() {
     let calls: Vec<f64> = discs.map(|node| node.attribute("cx").unwrap().parse().unwrap()).collect();
     // Four points and the one beside its name.
     assert_eq!(calls.len(), 5, "{chart}");
-    // At 1 ms a task takes five times as long, at 10 ms 1.4 times.
-    let from = calls[0] + (calls[1] - calls[0]) * (3.0_f64 / 5.0).ln() / (1.4_f64 / 5.0).ln();
+    // A handoff adds 4 ms: at 1 ms a task takes five times as long, at 10 ms 1.4 times, at 2 ms three times.
+    let from = calls[0] + (calls[1] - calls[0]) * 2.0_f64.log10();
     let is_of_task = |node: &roxmltree::Node| node.attribute("stroke") == Some("#9a4f80") && node.has_attribute("d");
     // The first is what the price predicts.
     let line = svg.descendants().filter(is_of_task).nth(1);
@@ -234,6 +234,19 @@ fn a_line_bends_only_well_between_two_of_its_points() {
     let mut none = Vec::new();
     bend(&mut none, (1.0, 1.0));
     assert_eq!(none, []);
+}
+
+#[test]
+fn between_two_points_a_line_falls_as_the_share_of_a_handoff_does() {
+    let line = fading(&[(1.0, 5.0), (100.0, 1.04), (1000.0, 1.5)]);
+    assert!(line.len() > 10 && line.windows(2).all(|pair| pair[0].0 < pair[1].0), "{line:?}");
+    let (last, fallen) = line.split_last().unwrap();
+    assert!(fallen.iter().all(|(x, y)| (x * (y - 1.0) - 4.0).abs() < 1e-9), "{line:?}");
+    assert_eq!(*last, (1000.0, 1.5));
+    // What rises, or falls to 1 and below, has no share that shrinks.
+    for straight in [vec![], vec![(1.0, 1.2)], vec![(1.0, 1.2), (2.0, 1.4)], vec![(1.0, 3.0), (2.0, 1.0), (3.0, 0.5)]] {
+        assert_eq!(fading(&straight), straight);
+    }
 }
 
 #[test]
@@ -324,7 +337,7 @@ fn maps_are_shown_of_a_study_of_which_nothing_else_was_measured() {
     let results = temporary();
     maps_alone(results.path(), FIRST, "Toy 1000", 1.0);
     let (page, [chart]) = rendered(results.path(), ["toy-map-duration.svg"]);
-    assert!(page.contains("From 80 ms (80 ms) on a trip") && chart.contains("Medians on Toy."), "{page}{chart}");
+    assert!(page.contains("From 80 ms (80 ms) on a trip") && chart.contains("Medians on host Toy."), "{page}{chart}");
     assert!(page.contains("On Toy:"), "{page}");
     assert!(!page.contains("by the rule") && !chart.contains("Dashed"), "{page}");
 }

@@ -133,8 +133,8 @@ impl Canvas {
         self.shape(at, 5.5, mark, "estimate", [fill, CARD]);
     }
 
-    pub fn ring(&mut self, at: (f64, f64), color: Color) {
-        self.shape(at, 5.0, DISC, "estimate", [CARD, color]);
+    pub fn hollow(&mut self, at: (f64, f64), mark: Mark, color: Color) {
+        self.shape(at, 5.0, mark, "estimate", [CARD, color]);
     }
 
     /// An outlined diamond: the published figure.

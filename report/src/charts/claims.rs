@@ -147,7 +147,7 @@ fn mark(canvas: &mut Canvas, at: (f64, f64), verdict: Verdict) {
     match verdict {
         verdict if verdict.agrees() => canvas.estimate(at, DISC, YES),
         verdict if verdict.is_decided() => canvas.estimate(at, SQUARE, NO),
-        _ => canvas.ring(at, MUTED),
+        _ => canvas.hollow(at, DISC, MUTED),
     }
 }
 

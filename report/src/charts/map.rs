@@ -1,6 +1,6 @@
 //! A map: what each arm costs over the range of x on one host, what the rule says, and where one passes another.
 
-use super::canvas::{Color, EDGE, PUBLISHED, SMALL, Style, color, mark, width_of};
+use super::canvas::{Color, DISC, EDGE, PUBLISHED, SMALL, Style, color, mark, width_of};
 use super::plot::{Plot, Shown};
 use crate::claims::Of;
 use crate::claims::map::{Crossing, Setting};
@@ -10,6 +10,8 @@ use crate::judge::maps::{JudgedMap, Point};
 /// The pattern of what the rule says, and the height of a line of small text.
 const RULE: &str = "5 4";
 const LINE: f64 = 15.0;
+/// Of a curve, from point to point.
+const STEPS: i32 = 12;
 
 pub fn draw(judged: &JudgedMap, host: &str) -> String {
     let JudgedMap { map, hosts } = judged;
@@ -20,20 +22,24 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
         known.filter(|(_, y)| y.is_finite() && *y > 0.0).collect()
     };
     let found: Vec<_> = lines.clone().map(|line| points(&|point| Some(point.ys[line]?.point))).collect();
-    let mut measured: Vec<_> = found.iter().map(|points| below(map.y.most, points)).collect();
+    let mut measured = found.clone();
     let crossings = map.crossings.iter().zip(&on.crossings).filter_map(|(crossing, crossed)| {
         let x = crossed.measured.map(|x| x.point).filter(|x| x.is_finite())?;
         Some((crossing, map.line(&crossing.lines[0].arm)?, x))
     });
     let crossings: Vec<_> = crossings.collect();
-    // A crossing is found on the monotone sequence, mostly by what a handoff adds: lines are led through those of the base.
+    // A crossing is found on the monotone sequence: lines are led through those of the base.
     for &(crossing, line, x) in &crossings {
         if map.base.as_ref() == Some(&crossing.lines[1].arm) {
-            bend(&mut measured[line], (x, crossing.at.min(map.y.most)));
+            bend(&mut measured[line], (x, crossing.at));
         }
     }
-    let by_rule: Vec<_> =
-        lines.clone().map(|line| below(map.y.most, &points(&|point| point.predicted[line]))).collect();
+    let led = |points: &[(f64, f64)]| {
+        let curve = if map.base.is_some() { fading(points) } else { points.to_vec() };
+        below(map.y.most, &curve)
+    };
+    let measured: Vec<_> = measured.iter().map(|points| led(points)).collect();
+    let by_rule: Vec<_> = lines.clone().map(|line| led(&points(&|point| point.predicted[line]))).collect();
     let drawn = || measured.iter().chain(&by_rule).flatten();
     let published = map.published.iter().filter(|setting| setting.x > 0.0);
     let unit = if let Of::Value { unit, .. } = &map.lines[0].quantity.of { unit } else { "" };
@@ -48,19 +54,20 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
     let one = passed.next().filter(|(at, over)| passed.all(|other| other == (at.clone(), *over)));
     let ring = match &one {
         Some((at, over)) if Some(&over.arm) == map.base.as_ref() => format!(" Rings: where a line passes {at}."),
-        Some((at, over)) => format!(" Rings: where a line passes {at} times {}.", over.name),
+        Some((at, over)) => format!(" Rings: where a line passes {at} times “{}”.", over.name),
         None if map.crossings.is_empty() => String::new(),
         None => " Rings: where a line passes the ratio beside it.".to_owned(),
     };
-    let note = format!("Medians on {host}.{rule}{ring}{dotted} Both axes are logarithmic.");
+    let note = format!("Medians on host {host}.{rule}{ring}{dotted} Both axes are logarithmic.");
+    let above = if map.published.is_empty() { 0.0 } else { LINE };
     let names = map.lines.iter().map(|line| line.name.clone()).collect();
-    let mut plot = Plot::new(&map.text.replace('`', ""), note, (names, 26.0), &x, &y);
+    let mut plot = Plot::new(&map.text.replace('`', ""), note, (names, 26.0, above), &x, &y);
     let mut labels = Labels::default();
     for Setting { x, label } in published {
         let (x, (top, bottom)) = (plot.at((*x, 1.0)).0, plot.rows);
-        plot.canvas.path(&[(x, top), (x, bottom)], PUBLISHED, "2 4");
+        let below = labels.put(&mut plot, (x, top - 6.0), LINE, label, PUBLISHED) + 6.0;
+        plot.canvas.path(&[(x, below), (x, bottom)], PUBLISHED, "2 4");
         plot.canvas.published((x, bottom));
-        labels.put(&mut plot, (x, top + 12.0), LINE, label, PUBLISHED);
     }
     for position in lines {
         plot.path(position, &by_rule[position], RULE);
@@ -81,7 +88,7 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
         labels.put(&mut plot, (*x, y - 11.0), -LINE, label, *color);
     }
     for (at, color, _) in rings {
-        plot.canvas.ring(at, color);
+        plot.canvas.hollow(at, DISC, color);
     }
     plot.finish()
 }
@@ -109,6 +116,20 @@ pub fn bend(points: &mut Vec<(f64, f64)>, (x, y): (f64, f64)) {
     }
 }
 
+/// The line between points of a ratio that falls toward 1, as what a handoff adds falls: straight between the logarithms of what lies above 1.
+pub fn fading(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut line = Vec::from_iter(points.first().copied());
+    for pair in points.windows(2) {
+        let [from, to] = [pair[0], pair[1]].map(|(x, y)| (x, y - 1.0));
+        if from.1 > to.1 && to.1 > 0.0 {
+            let x = |step| from.0 * (to.0 / from.0).powf(f64::from(step) / f64::from(STEPS));
+            line.extend((1..STEPS).map(x).map(|x| (x, 1.0 + on_line([from, to], x))));
+        }
+        line.push(pair[1]);
+    }
+    line
+}
+
 /// Where a line through `points` is at `x`, both axes being logarithmic.
 fn between(points: &[(f64, f64)], x: f64) -> Option<f64> {
     let pair = points.windows(2).find(|pair| (pair[0].0..=pair[1].0).contains(&x))?;
@@ -125,7 +146,8 @@ fn on_line([from, to]: [(f64, f64); 2], x: f64) -> f64 {
 struct Labels(Vec<(f64, f64, f64)>);
 
 impl Labels {
-    fn put(&mut self, plot: &mut Plot, (x, mut y): (f64, f64), step: f64, label: &str, fill: Color) {
+    /// Where the label stands.
+    fn put(&mut self, plot: &mut Plot, (x, mut y): (f64, f64), step: f64, label: &str, fill: Color) -> f64 {
         let half = width_of(label, SMALL) / 2.0;
         let x = x.min(plot.columns.1 - half).max(plot.columns.0 + half);
         let covers = |(from, to, at): &&_, y: f64| x + half > *from && x - half < *to && (y - at).abs() < LINE;
@@ -134,5 +156,6 @@ impl Labels {
         }
         self.0.push((x - half, x + half, y));
         plot.canvas.text(x, y, label, Style { fill, anchor: "middle", more: EDGE, ..Style::NOTE });
+        y
     }
 }

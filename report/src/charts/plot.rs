@@ -46,10 +46,10 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// The heading and the frame of a plot of what has these `names`, which stand `gap` pixels beside it.
-    pub fn new(title: &str, note: String, (names, gap): (Vec<String>, f64), x: &Shown, y: &Shown) -> Self {
+    /// The heading and the frame of a plot of what has these `names`, which stand `gap` pixels beside it; `above` it is room for labels.
+    pub fn new(title: &str, note: String, (names, gap, above): (Vec<String>, f64, f64), x: &Shown, y: &Shown) -> Self {
         let mut canvas = Canvas::default();
-        let top = heading(&mut canvas, title, Some(note)) + 26.0;
+        let top = heading(&mut canvas, title, Some(note)) + 26.0 + above;
         let bottom = top + HEIGHT.max(names.len() as f64 * LABEL);
         let y_axis = Axis::new(y.values.iter().copied(), bottom, top);
         let (ticks, symbol) = y_axis.labelled(y.unit);
@@ -72,7 +72,7 @@ impl Plot {
         canvas.text(middle, bottom + 40.0, &x.title(&x_symbol), style);
         canvas.line((left, bottom), (right, bottom), MUTED, 1.0);
         canvas.line((left, top), (left, bottom), MUTED, 1.0);
-        canvas.text(PADDING, top - 10.0, &y.title(&symbol), Style::QUIET);
+        canvas.text(PADDING, top - 10.0 - above, &y.title(&symbol), Style::QUIET);
         Plot {
             canvas,
             x: x_axis,
@@ -126,7 +126,7 @@ impl Plot {
         }
         for (((x, y), position), place) in ends.into_iter().zip(places) {
             let (right, place) = (self.columns.1, place.max(self.rows.0 - LABEL));
-            self.canvas.line((x + 6.0, y), (right + 10.0, place), GRID, 1.0);
+            self.canvas.path(&[(x + 6.0, y), (right + 6.0, place)], GRID, "1 3");
             self.canvas.estimate((right + 12.0, place), mark(position), color(position));
             self.name(22.0, place, position);
         }

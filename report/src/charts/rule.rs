@@ -32,7 +32,7 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
         outside => format!(" {outside} lie outside of the chart."),
     };
     let note = format!(
-        "A line per price on {host}: overhead = price / work between two handoffs. A mark per effect and host, as measured; where idle cores poll, wakes cost less.{outside} Both axes are logarithmic."
+        "Lines: price ÷ work between two handoffs, by the prices of host {host}; a trip after more work is dearer. Marks: measured effects on all hosts, hollow where idle cores poll.{outside} Both axes are logarithmic."
     );
     let short = |of: &PriceOf| {
         let view = studies.iter().find(|view| view.judged.study == of.study)?;
@@ -47,7 +47,7 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
     let shown = |words: &str, unit, ends: [f64; 2]| Shown { words: words.into(), unit, values: ends.into() };
     let (x, y) = (shown("work between two handoffs", "s", WORK), shown("overhead", "percent", OVERHEAD));
     let title = "What handoffs add to work, by the rule and as measured";
-    let mut plot = Plot::new(title, note, (names, 50.0), &x, &y);
+    let mut plot = Plot::new(title, note, (names, 50.0, 0.0), &x, &y);
     for (position, price) in prices.iter().enumerate() {
         let (color, dash) = (color(position), dash(position));
         let overhead = |work: f64| (work, price.tariff.after(work) / work * 100.0);
@@ -55,8 +55,13 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
         let works = (0..=STEPS).map(|step| WORK[0] * (WORK[1] / WORK[0]).powf(share(step)));
         let is_shown = |(_, overhead): &(f64, f64)| (OVERHEAD[0]..=OVERHEAD[1]).contains(overhead);
         plot.path(position, &works.map(overhead).filter(is_shown).collect::<Vec<_>>(), dash);
-        for effect in effects.iter().filter(|effect| is_same(effect, price)).filter_map(|effect| at(effect)) {
-            plot.canvas.estimate(plot.at(effect), mark(position), color);
+        for effect in effects.iter().filter(|effect| is_same(effect, price)) {
+            let Some(at) = at(effect).map(|at| plot.at(at)) else { continue };
+            if effect.observed.polls {
+                plot.canvas.hollow(at, mark(position), color);
+            } else {
+                plot.canvas.estimate(at, mark(position), color);
+            }
         }
         let (right, y) = (plot.columns.1, plot.rows.0 + 4.0 + position as f64 * LABEL);
         plot.canvas.path(&[(right + 10.0, y), (right + 38.0, y)], color, dash);

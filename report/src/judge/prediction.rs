@@ -19,6 +19,8 @@ const SHARE: f64 = 0.25;
 pub struct Observed {
     pub rule: Rule,
     pub host: usize,
+    /// Whether idle cores of the host poll before they sleep.
+    pub polls: bool,
     pub scenario: String,
     /// The arm with the handoffs over the one without.
     pub effect: Estimate,
@@ -101,8 +103,8 @@ fn observe_row(rule: &Rule, round: &Round, row: &Row, all: &Prices) -> Option<Ob
         Some(Beside::Share { share }) => median(share, &rule.base)? * base_s,
     };
     let handoffs = rule.handoffs.count(median)?;
-    let (rule, host, scenario) = (rule.clone(), round.host, row.scenario.clone());
+    let (rule, host, polls, scenario) = (rule.clone(), round.host, round.polls, row.scenario.clone());
     let price = Tariff::on(host, all, &rule.price, rule.side);
-    let observed = Observed { rule, host, scenario, effect, base_s, part_s, handoffs, price };
+    let observed = Observed { rule, host, polls, scenario, effect, base_s, part_s, handoffs, price };
     (base_s > 0.0 && handoffs > 0.0).then_some(observed)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
-use std::mem;
+use std::{mem, slice};
 
 use super::markdown::{EVIDENCE, Table, around, cell, code, known, prose, some, text};
 use super::{REPORT, prices};
@@ -21,24 +21,27 @@ pub const CLAIMS: &str = "![Measured ratios beside published ones]";
 /// The first block of the README: what the difference was where it was not async, a row per study, and where they were measured.
 pub fn block(studies: &[StudyView]) -> String {
     let mut table =
-        Table::new("They said | Their setup, our code (their code, if it was run) | Equal work | What to do");
+        Table::new("Study | They say of async | Their setup, our code (their code) | Equal work | What to do");
     let mut causes = Vec::new();
     for view in studies {
         let Some(Answer { name, said, setup, equal, so, instead, .. }) = &view.page.answer else { continue };
         causes.extend(instead.as_ref().map(|instead| format!("{instead} ({name})")));
-        let name = link(view, name);
-        let [said, setup, equal, so] = [said, setup, equal, so].map(|sentence| cell(&filled(view, sentence)));
-        table.row([format!("{name}: {said}"), setup, equal, so]);
+        // Name and advice are said once.
+        let [mut name, mut so] = [link(view, name), cell(&filled(view, so))];
+        for ((said, setup), equal) in said.iter().zip(setup).zip(equal) {
+            let [said, setup, equal] = [said, setup, equal].map(|sentence| cell(&filled(view, sentence)));
+            table.row([mem::take(&mut name), said, setup, equal, mem::take(&mut so)]);
+        }
     }
     let not_async = format!(
-        "**Most published differences are not due to async.** In {} of {} studies the cause was ",
+        "**Most published differences are not due to async.** In {} of {} studies the cause is ",
         causes.len(),
         studies.len()
     );
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "host", "hosts");
     format!(
-        "{}\n{}\nPercentages are async relative to sync unless a cell says otherwise; ranges are over up to [{hosts}]({EVIDENCE}MACHINES.md). *Equal work*: the same buffers, prefetching, builds and cores. *Unclear*: the runs allow either answer.\n",
+        "{}\n{}\nFigures are async relative to sync unless a cell says otherwise: throughput for Flight, time for the others. Ranges are over up to [{hosts}]({EVIDENCE}MACHINES.md). *Equal work* has the same buffers, prefetching, builds and cores. *Unclear*: the runs allow either answer.\n",
         around(&not_async, prose(&fmt::listed(&causes)), ".\n"),
         table.render()
     )
@@ -110,9 +113,10 @@ pub fn in_text(studies: &[StudyView]) -> String {
     for view in studies {
         let Some(answer) = &view.page.answer else { continue };
         let _ = writeln!(text, "{}", view.page.title);
-        let sentences = [&answer.said, &answer.setup, &answer.equal, &answer.so];
-        for (name, sentence) in ["They said", "As published", "Fair", "What to do"].into_iter().zip(sentences) {
-            let words = filled(view, sentence).replace('`', "");
+        let sentences = [&answer.said[..], &answer.setup, &answer.equal, slice::from_ref(&answer.so)];
+        for (name, sentences) in ["They said", "As published", "Fair", "What to do"].into_iter().zip(sentences) {
+            let words = sentences.iter().map(|sentence| filled(view, sentence)).collect::<Vec<_>>();
+            let words = words.join("; ").replace('`', "");
             let lines = fmt::lines(words.split_whitespace(), " ", |line| line.chars().count() <= WIDTH);
             let _ = writeln!(text, "  {name:<14}{}", lines.join(&format!("\n{:16}", "")));
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
-use super::markdown::{EVIDENCE, Table, around, bullets, cell, code, heading, known, round, some, text};
+use super::markdown::{EVIDENCE, Table, around, bullets, cell, code, heading, known, round};
 use super::rule;
 use crate::claims::handoffs::Way;
 use crate::fmt;
@@ -29,13 +29,12 @@ pub fn short(studies: &[StudyView]) -> String {
     });
     let found = predicted(studies);
     let rule = format!(
-        "**Overhead = cost of a handoff ÷ work between two handoffs**: 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule) to within a quarter of the effect (effects below 20 %: to within 5 points). ",
+        "**Overhead = cost of a handoff ÷ work between two handoffs.** So 50 µs per 1 ms of work is 5 %. This rule predicts [{} of {} effects](REPORT.md#the-rule) to within a quarter (effects below 20 %: to within 5 points). ",
         rule::agreeing(&found),
         found.len()
     );
     let apart = format!(
-        " Most of a wake's cost is [getting an idle core out of sleep]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll); in the last column an idle core polls \
-            for under 1 ms before it sleeps. `make prices` tells whether yours do."
+        " Most of a wake's cost is [getting an idle core out of sleep]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll). Where idle cores poll for up to 200 µs before they sleep, a wake within that time is cheap: a trip after 1 ms of work takes one dear wake and one cheap one. `make prices` tells what yours do."
     );
     let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
     let (apart, rule) = (if is_apart { &apart[..] } else { "" }, if found.is_empty() { "" } else { &rule });
@@ -65,21 +64,18 @@ pub fn section(studies: &[StudyView]) -> String {
     )
 }
 
-/// A row per price: the range over hosts, or what the only one says; where idle cores poll.
+/// A row per price: the range over hosts, or what the only one says; two more columns where idle cores poll.
 fn table(studies: &[StudyView], rows: &[(&StudyView, &JudgedPrice)]) -> String {
-    let apart = rows.iter().filter(|(_, price)| price.polling_apart).flat_map(|(_, price)| &price.hosts);
-    let poll: BTreeSet<usize> = apart.filter(|on| on.polls).map(|on| on.host).collect();
-    let one = if poll.len() == 1 { " (one host)" } else { "" };
-    let mut table = Table::new(&format!("Price of | >Sync | >Async | >If idle cores poll{one}"));
-    let is_over_hosts = ranged(studies).len() > 1;
+    let mut table = Table::new("Price of | >Sync | >Async | >Sync, idle cores poll | >Async, idle cores poll");
+    let all = ranged(studies).len();
     for (view, price) in rows {
-        let figure = |way| match price.ranged().collect::<Vec<_>>()[..] {
-            [only] if !is_over_hosts => figure(only, way),
-            [_] => known(price.range(way).map(|figure| format!("{figure} (one host)"))),
-            _ => known(price.range(way)),
-        };
+        let hosts: Vec<&OnHost> = price.ranged().collect();
+        let figure = |way| if all == 1 { figure(hosts[0], way) } else { known(price.range(way)) };
         let [sync, asynchronous] = WAYS.map(figure);
-        table.row([link(view, &price.price.text), sync, asynchronous, some(text(&polling(price)))]);
+        let [sync_polling, async_polling] = WAYS.map(|way| known(price.polling_range(way)));
+        let of =
+            if hosts.len() < all { format!(" ({})", fmt::plural(hosts.len(), "host", "hosts")) } else { String::new() };
+        table.row([link(view, &price.price.text) + &of, sync, asynchronous, sync_polling, async_polling]);
     }
     table.render()
 }
