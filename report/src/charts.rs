@@ -26,7 +26,7 @@ pub fn all(studies: &[StudyView]) -> BTreeMap<String, String> {
     for view in studies {
         charts.insert(claims_of(view), claims::draw(std::slice::from_ref(view), |_, _| true));
         for map in &view.maps {
-            charts.insert(map_file(view, map), map::draw(map, view.origin.name(map.hosts[0].host)));
+            charts.insert(map_file(view, map), map::draw(map, view.host_name(map.hosts[0].at.host)));
         }
     }
     charts

@@ -71,24 +71,25 @@ impl Form {
     }
 }
 
-/// One published statement, with what each of its forms asks, or what was found of it.
+/// One published statement, with what each of its tests asks, or what was found by it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim<T> {
     pub id: String,
     pub text: String,
     /// The published figure, as printed.
     pub original: String,
-    pub published: T,
-    pub fair: T,
-    pub further: Vec<Further<T>>,
+    /// Its two forms, as published and fair, and behind them further tests, which stand in its evidence and are never counted.
+    pub tests: Vec<Test<T>>,
 }
 
-/// A test that stands in the evidence of a claim and is never counted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Further<T> {
+pub struct Test<T> {
+    /// That of the claim, or of a further test.
     pub id: String,
+    /// Of a further test; else that of the claim.
     pub text: String,
-    pub form: T,
+    pub form: Form,
+    pub of: T,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -226,43 +227,26 @@ impl Part {
 
 impl<T> Claim<T> {
     pub fn form(&self, form: Form) -> &T {
-        match form {
-            Form::Published => &self.published,
-            Form::Fair => &self.fair,
-        }
+        &self.tests[form as usize].of
     }
 
-    /// The claim with what `of` makes of each of its forms.
-    pub(crate) fn map<U>(&self, of: impl Fn(&str, Form, &T) -> U) -> Claim<U> {
-        let further = |test: &Further<T>| {
-            let form = of(&test.id, Form::Fair, &test.form);
-            Further { id: test.id.clone(), text: test.text.clone(), form }
-        };
-        Claim {
-            id: self.id.clone(),
-            text: self.text.clone(),
-            original: self.original.clone(),
-            published: of(&self.id, Form::Published, &self.published),
-            fair: of(&self.id, Form::Fair, &self.fair),
-            further: self.further.iter().map(further).collect(),
-        }
+    pub fn further(&self) -> &[Test<T>] {
+        &self.tests[Form::VARIANTS.len()..]
+    }
+
+    /// The claim with what `of` makes of each of its tests.
+    pub(crate) fn map<U>(&self, of: impl Fn(&Test<T>) -> U) -> Claim<U> {
+        let Claim { id, text, original, tests } = self;
+        let tests =
+            tests.iter().map(|own| Test { id: own.id.clone(), text: own.text.clone(), form: own.form, of: of(own) });
+        Claim { id: id.clone(), text: text.clone(), original: original.clone(), tests: tests.collect() }
     }
 }
 
 /// What there is of the claim `id` in `form`, or of the further test of this id.
 pub(crate) fn form_of<'a, T>(claims: &'a [Claim<T>], id: &str, form: Form) -> Option<&'a T> {
-    let further = || claims.iter().flat_map(|claim| &claim.further).find(|test| test.id == id);
-    let claim = claims.iter().find(|claim| claim.id == id);
-    claim.map(|claim| claim.form(form)).or_else(|| Some(&further()?.form))
-}
-
-impl Claim<Asked> {
-    /// All its tests, with the id by which messages call them.
-    pub fn parts(&self) -> impl Iterator<Item = (&str, &Part)> {
-        let forms = [&self.published, &self.fair].into_iter().map(|asked| (self.id.as_str(), asked));
-        let further = self.further.iter().map(|test| (test.id.as_str(), &test.form));
-        forms.chain(further).flat_map(|(id, asked)| asked.parts().iter().map(move |part| (id, part)))
-    }
+    let tests = claims.iter().flat_map(|claim| &claim.tests).filter(|test| test.id == id);
+    tests.max_by_key(|test| test.form == form).map(|test| &test.of)
 }
 
 impl Claims {
@@ -295,7 +279,8 @@ impl Claims {
 
     /// Every test of every claim, with the id of its claim or further test.
     pub fn parts(&self) -> impl Iterator<Item = (&str, &Part)> {
-        self.claims.iter().flat_map(Claim::parts)
+        let tests = self.claims.iter().flat_map(|claim| &claim.tests);
+        tests.flat_map(|test| test.of.parts().iter().map(|part| (test.id.as_str(), part)))
     }
 
     /// Every quantity that is measured, with the name of what needs it.
@@ -320,14 +305,13 @@ impl Claims {
         };
         let of_anybody = |quantity: &mut Quantity| take(quantity, &mut round.quantities().map(|(_, other)| other));
         let mut claims = self.clone();
-        for Claim { id, published, fair, further, .. } in &mut claims.claims {
-            let own = round.claims.iter().find(|own| own.id == *id);
-            let of = |form| own.map_or(Vec::new(), |own| own.form(form).parts().iter().collect());
-            // A further test is counted nowhere: it may have been a form of the claim before.
-            let all: Vec<&Part> = own.into_iter().flat_map(Claim::parts).map(|(_, part)| part).collect();
-            let forms = [(published, of(Form::Published)), (fair, of(Form::Fair))].into_iter();
-            for (asked, own) in forms.chain(further.iter_mut().map(|test| (&mut test.form, all.clone()))) {
-                let Asked::Parts(parts) = asked else { continue };
+        for claim in &mut claims.claims {
+            let own = round.claims.iter().filter(|own| own.id == claim.id).flat_map(|own| &own.tests);
+            for test in &mut claim.tests {
+                let Asked::Parts(parts) = &mut test.of else { continue };
+                // A further test is counted nowhere: it may have been a form of the claim before.
+                let is_same = |own: &&Test<Asked>| test.id != claim.id || (&own.id, own.form) == (&test.id, test.form);
+                let own: Vec<&Part> = own.clone().filter(is_same).flat_map(|own| own.of.parts()).collect();
                 for Part { margin, quantity, causes, mirrors, .. } in parts {
                     let alike = own.iter().filter(|other| other.margin.to_bits() == margin.to_bits());
                     take(quantity, &mut alike.map(|other| &other.quantity));
@@ -344,7 +328,9 @@ impl Claims {
         }
         claims.goals.iter_mut().map(|goal| &mut goal.quantity).for_each(of_anybody);
         claims.prices.iter_mut().flat_map(|price| &mut price.sides).for_each(|(_, quantity)| of_anybody(quantity));
-        claims.maps.iter_mut().flat_map(Map::asked_mut).for_each(of_anybody);
+        let lines = claims.maps.iter_mut().flat_map(|map| &mut map.lines);
+        // Where its runs stand on the x axis is read off them, whatever was asked.
+        lines.map(|line| &mut line.quantity).for_each(of_anybody);
         claims
     }
 

@@ -4,7 +4,11 @@ use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use strum::IntoStaticStr;
+
+use crate::claims::file::ORIGINALS;
+
+/// How much of a study can be run.
+pub const PROFILES: [&str; 4] = ["smoke", "quick", "full", ORIGINALS];
 
 const EXAMPLES: &str = "Examples:
   report render results --out REPORT.md --charts charts --splice README.md
@@ -31,9 +35,9 @@ pub enum Command {
     Cases {
         /// Folder with claims.toml, and with cases.tsv as the study lists it
         folder: PathBuf,
-        /// How much is run
-        #[arg(long)]
-        profile: Profile,
+        /// How much is run: as of plan
+        #[arg(long, value_parser = PROFILES)]
+        profile: String,
         /// In smoke, too, only those
         #[arg(long)]
         judged: bool,
@@ -109,9 +113,9 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct PlanArgs {
-    /// How much is run
-    #[arg(long)]
-    pub profile: Profile,
+    /// How much is run: every test case once, what a user waits for, the published sizes, or the authors' own code beside our mirrors of it
+    #[arg(long, value_parser = PROFILES)]
+    pub profile: String,
     /// Seed from which the order follows
     #[arg(long)]
     pub seed: u64,
@@ -189,18 +193,4 @@ pub struct Left {
     /// The study's record; it may be missing or empty
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-}
-
-/// How much of a study is run.
-#[derive(Debug, Clone, Copy, ValueEnum, IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-pub enum Profile {
-    /// Every test case once
-    Smoke,
-    /// What a user waits for
-    Quick,
-    /// The published sizes
-    Full,
-    /// The authors' own code beside our mirrors of it
-    Originals,
 }

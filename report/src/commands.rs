@@ -33,7 +33,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Cases { folder, profile, judged } => {
             let (_, claims) = load(&folder, "claims.toml", Claims::parse)?;
             let (listed, cases) = load(&folder, "cases.tsv", cases::parse)?;
-            print(&cases::lines_of(&listed, &plan::chosen(&cases, &claims, profile.into(), judged)))
+            print(&cases::lines_of(&listed, &plan::chosen(&cases, &claims, &profile, judged)))
         }
         Command::Passes { folder } => {
             let (promised, listed) = (plan::promised(&folder)?, files::read(&folder.join("cases.tsv"))?);
@@ -121,7 +121,6 @@ fn make_plans(folders: &[PathBuf], asked: &PlanArgs) -> Result<ExitCode, Error> 
     Ok(exit(over.is_empty()))
 }
 
-/// Writes the plan of a folder; its study and the plan.
 fn make_plan(folder: &Path, asked: &PlanArgs) -> Result<(String, Plan), Error> {
     let name = |file: &str| folder.join(file).display().to_string();
     let (claims_text, claims) = load(folder, "claims.toml", Claims::parse)?;
@@ -129,7 +128,7 @@ fn make_plan(folder: &Path, asked: &PlanArgs) -> Result<(String, Plan), Error> {
     let mut meta = PlanMeta {
         schema: Schema,
         study: claims.study.clone(),
-        profile: <&str>::from(asked.profile).to_owned(),
+        profile: asked.profile.clone(),
         seed: asked.seed,
         layouts: asked.layouts.into(),
         // Sorted and once each, so that the order in which they were typed does not matter.
@@ -195,7 +194,6 @@ fn print_findings(checked: &Checked) -> Result<bool, Error> {
     Ok(is_well)
 }
 
-/// How a command that ran exits.
 fn exit(is_well: bool) -> ExitCode {
     if is_well { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAULTS) }
 }

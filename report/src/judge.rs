@@ -66,8 +66,8 @@ pub fn study(claims: &Claims, rounds: &[&Round], mirrored: &[&Round]) -> JudgedS
     JudgedStudy {
         study: claims.study.clone(),
         profile: newest.profile.clone(),
-        folder: newest.folder.clone(),
-        claims: claims.claims.iter().map(|claim| claim::judge(claim, rounds, mirrored, newest.host)).collect(),
+        folder: newest.at.round.clone(),
+        claims: claims.claims.iter().map(|claim| claim::judge(claim, rounds, mirrored, newest.at.host)).collect(),
         controls: newest.controls().to_vec(),
         ..JudgedStudy::default()
     }

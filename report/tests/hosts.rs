@@ -57,13 +57,13 @@ fn a_round_is_of_the_host_that_it_names_and_that_is_as_fast() {
         ("probe_memory_mb_per_s_after", json!(201), false),
     ] {
         let other = machine(&[(name, value)]);
-        assert_eq!(host::is_same(&here, &other), expected, "{name} of {other:?}");
-        assert_eq!(host::is_same(&other, &here), expected, "{name} of {other:?}, the other way round");
+        assert_eq!(host::is_same(&here, &other, false), expected, "{name} of {other:?}");
+        assert_eq!(host::is_same(&other, &here, false), expected, "{name} of {other:?}, the other way round");
     }
     // One that was not probed is no host that is known.
     let mut unprobed = machine(&[]);
     unprobed.values.insert("probe_hop_us".to_owned(), None);
-    assert!(!host::is_same(&unprobed, &unprobed));
+    assert!(!host::is_same(&unprobed, &unprobed, false));
 }
 
 #[test]
@@ -73,9 +73,9 @@ fn a_machine_whose_idle_cores_poll_says_so() {
     assert!(!host::in_words(&usual).contains("poll"));
     // A twin differs in nothing else, but for what waking a core takes.
     let far = |probe: &str| machine(&[("idle_poll_ns", json!(200_000)), (probe, json!(500))]);
-    assert!(!host::is_same(&usual, &polling) && host::is_same_but_idle(&usual, &polling));
-    assert!(host::is_same_but_idle(&usual, &far("probe_hop_us")));
-    assert!(!host::is_same_but_idle(&usual, &far("probe_memory_mb_per_s")));
+    assert!(!host::is_same(&usual, &polling, false) && host::is_same(&usual, &polling, true));
+    assert!(host::is_same(&usual, &far("probe_hop_us"), true));
+    assert!(!host::is_same(&usual, &far("probe_memory_mb_per_s"), true));
     assert_eq!(host::names([&polling, &usual, &polling].into_iter()), ["Toy polling", "Toy", "Toy polling (2)"]);
 }
 

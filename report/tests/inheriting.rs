@@ -108,9 +108,10 @@ part = [{{ text = 'one', ratio = 'c / b' }}, {{ text = 'two', scenarios = ['t'],
 
 #[test]
 fn a_form_that_makes_no_sense_or_has_to_wait_asks_nothing() {
-    let claims = read(&format!("{CLAIM}published = {{ absent = 'no' }}\nfair = {{ pending = 'later' }}\n"));
-    assert_eq!(claims.claims[0].published, Asked::Absent("no".to_owned()));
-    assert_eq!(claims.claims[0].fair, Asked::Pending("later".to_owned()));
+    let claim = "[[claim]]\nid = 'C'\ntext = 't'\noriginal = 'o'\n";
+    let claims = read(&format!("{claim}published = {{ absent = 'no' }}\nfair = {{ pending = 'later' }}\n"));
+    assert_eq!(claims.claims[0].tests[0].of, Asked::Absent("no".to_owned()));
+    assert_eq!(claims.claims[0].tests[1].of, Asked::Pending("later".to_owned()));
     assert_eq!((claims.quantities().count(), claims.controls.len()), (0, 0));
 }
 
@@ -131,7 +132,7 @@ fn causes(form: &str, cause: &str) -> Vec<String> {
         let limit = cause.bound.map(report::claims::rules::Band::limit);
         limit.map(|(sign, _, limit)| format!(" {sign} {limit}")).unwrap_or_default()
     };
-    let causes = claims.claims[0].published.parts()[0].causes.iter();
+    let causes = claims.claims[0].tests[0].of.parts()[0].causes.iter();
     causes.map(|cause| measured(&cause.quantity) + &bound(cause)).collect()
 }
 
@@ -222,7 +223,7 @@ fn planted_controls_guard_what_has_a_floor_and_is_measured_alike() {
                    duet = { arm = 'b', scenarios = ['q'], size = 1.04, blocks = { full = 24 } }\n";
     let guards = |published: &str| {
         let claims = read(&format!("{planted}{CLAIM}published = {published}\nfair = {{}}\n"));
-        let part = &claims.claims[0].published.parts()[0];
+        let part = &claims.claims[0].tests[0].of.parts()[0];
         claims.guards(part).map(|control| control.id.clone()).collect::<Vec<_>>()
     };
     let process = ["aa b work_s s", "planted b work_s p"];

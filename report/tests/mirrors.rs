@@ -2,7 +2,7 @@
 
 use report::judge::judged::Verdict::{DoesNotHold as Disagrees, Holds as Agrees, Unclear as CouldNotTell};
 use report::judge::judged::Verdict::{Holds, Unclear};
-use report::judge::judged::{Judged, JudgedStudy, Verdict};
+use report::judge::judged::{At, Judged, JudgedStudy, Verdict};
 use report::judge::{self, Round};
 use samples::{RATIO, Samples, fair, near, parsed, ratio_of, refused};
 
@@ -20,7 +20,7 @@ fn with(theirs: f64, noise: f64) -> Samples {
 }
 
 fn as_published(study: &JudgedStudy) -> &Judged {
-    study.claims[0].published.as_ref().expect("the form is judged")
+    study.claims[0].tests[0].of.as_ref().expect("the form is judged")
 }
 
 fn states(study: &JudgedStudy) -> Vec<Verdict> {
@@ -46,7 +46,7 @@ fn beside(claims: &str, asked: &str, rounds: &[((f64, f64), usize)]) -> JudgedSt
     let restricted = claims.asked_in(&asked, "originals");
     let of_theirs = |(theirs, host): &((f64, f64), usize)| {
         let round = round_of_theirs(*theirs).round(&restricted, "toy/x-originals", "originals");
-        Round { host: *host, ..round }
+        Round { at: At { host: *host, ..round.at }, ..round }
     };
     let there: Vec<Round> = rounds.iter().map(of_theirs).collect();
     let here = quiet.round(&claims, "toy/round", "quick");
@@ -87,7 +87,7 @@ fn what_a_round_of_the_authors_code_says_counts_for_a_round_without_it() {
     assert_eq!(states(&here), [Disagrees]);
     let found = as_published(&here);
     assert_eq!((found.verdict, found.mirrors[0].apart.n), (Unclear, 8));
-    assert_eq!(found.mirrors[0].at, ("toy/x-originals".to_owned(), 0));
+    assert_eq!((found.mirrors[0].at.round.as_str(), found.mirrors[0].at.host), ("toy/x-originals", 0));
 }
 
 #[test]

@@ -151,13 +151,13 @@ fn every_picture_named_in_the_report_is_drawn_and_the_other_way_round() {
 fn a_superseded_figure_of_a_host_widens_no_range() {
     let mut view = fixture::view();
     let claim = &mut view.judged.claims[0];
-    let (id, found) = (claim.id.clone(), claim.published.as_mut().expect("the first claim has this form"));
+    let (id, found) = (claim.id.clone(), claim.tests[0].of.as_mut().expect("the first claim has this form"));
     let mut older = Row { beside: true, ..found.rows[0].clone() };
     older.estimate.as_mut().expect("it has a figure").point *= 9.0;
     found.rows.push(older);
-    let shown = |view: &StudyView| view.deciding_rows(&id, Form::Published).concat().len();
+    let shown = |view: &StudyView| view.deciding_settings(&id, Form::Published).concat().len();
     let with_both = shown(&view);
-    view.judged.claims[0].published.as_mut().expect("the same").rows.pop();
+    view.judged.claims[0].tests[0].of.as_mut().expect("the same").rows.pop();
     assert_eq!(with_both, shown(&view));
 }
 
@@ -219,7 +219,7 @@ fn pictures_are_well_formed_and_no_text_leaves_the_card() {
     for (claim, (point, lo, hi)) in
         open.judged.claims.iter_mut().zip([(1.9, 1.2, infinite), (0.7, 0.0, 0.9), (infinite, 0.0, infinite)])
     {
-        let rows = claim.fair.as_mut().into_iter().flat_map(|found| &mut found.rows);
+        let rows = claim.tests[1].of.as_mut().into_iter().flat_map(|found| &mut found.rows);
         rows.for_each(|row| row.estimate = Some(twelve(point, lo, hi)));
     }
     for view in [fixture::view(), long, open, empty()] {
@@ -244,10 +244,10 @@ fn pipes_tags_and_line_breaks_in_texts_break_neither_tables_nor_pictures() {
     for claim in &mut view.judged.claims {
         nasty.clone_into(&mut claim.text);
         nasty.clone_into(&mut claim.original);
-        for test in &mut claim.further {
+        for test in &mut claim.tests {
             nasty.clone_into(&mut test.text);
         }
-        for found in [&mut claim.published, &mut claim.fair].into_iter().flatten() {
+        for found in claim.tests.iter_mut().take(2).flat_map(|test| &mut test.of) {
             nasty.clone_into(&mut found.reason);
             for cause in &mut found.causes {
                 nasty.clone_into(&mut cause.short);
@@ -257,7 +257,7 @@ fn pipes_tags_and_line_breaks_in_texts_break_neither_tables_nor_pictures() {
                 nasty.clone_into(&mut row.part);
             }
         }
-        if let Err(reason) = &mut claim.published {
+        if let Err(reason) = &mut claim.tests[0].of {
             nasty.clone_into(reason);
         }
     }
@@ -278,7 +278,7 @@ fn a_text_is_printed_as_it_is_and_a_long_name_may_break() {
     view.judged.failures[0].3 = "a|b <script>\nc~d *e".to_owned();
     let claim = &mut view.judged.claims[0];
     claim.text = "a | `x<y|z` <b>".to_owned();
-    let row = &mut claim.fair.as_mut().expect("the first claim has this form").rows[0];
+    let row = &mut claim.tests[1].of.as_mut().expect("the first claim has this form").rows[0];
     let arm = || "sync_pipelined_as_published".to_owned();
     row.scale = Scale::Ratio { numerator: arm(), denominator: "b".into(), metric: "work_s".into(), unit: Unit::Plain };
     let report = report_md(&[view]);
@@ -307,7 +307,7 @@ fn rounds_that_were_cut_off_are_counted() {
             machine,
             core_to_core_ns: vec![],
         };
-        view.origin.rounds = vec![source; count];
+        view.rounds = vec![source; count];
         assert!(report_md(&[view]).contains(said), "{said}");
     }
 }

@@ -3,10 +3,9 @@
 use std::fs;
 
 use report::claims::Claims;
-use report::claims::handoffs::Shape;
 use report::folder::plan_file::PlannedRun;
 use report::judge::prediction::{agrees, effect};
-use support::{CASES, CLAIMS, FIRST, Outcome, SECOND, Toy, cases, read, render, temporary, usual, write};
+use support::{CASES, CLAIMS, FIRST, Outcome, SECOND, Toy, cases, read, render, rendered, temporary, usual, write};
 
 mod painted;
 mod support;
@@ -96,10 +95,10 @@ fn waking(run: &PlannedRun, ms: f64) -> Outcome {
 #[test]
 fn handoffs_add_to_work_or_to_a_part_of_what_goes_on_side_by_side() {
     let found = [
-        (effect(Shape::Added, (2.0, 0.0), 1000.0, 1e-3), 1.5),
-        (effect(Shape::Overlap, (4.0, 3.0), 1000.0, 1e-3), 1.0),
-        (effect(Shape::Overlap, (4.0, 1.0), 1000.0, 1e-3), 1.0),
-        (effect(Shape::Overlap, (4.0, 2.0), 5000.0, 1e-3), 1.75),
+        (effect((2.0, 0.0), 1000.0, 1e-3), 1.5),
+        (effect((4.0, 3.0), 1000.0, 1e-3), 1.0),
+        (effect((4.0, 1.0), 1000.0, 1e-3), 1.0),
+        (effect((4.0, 2.0), 5000.0, 1e-3), 1.75),
     ];
     assert!(found.iter().all(|(found, due)| (found - due).abs() < 1e-12), "{found:?}");
 }
@@ -152,7 +151,21 @@ fn each_host_predicts_by_its_own_price() {
     painted::check("the rule", &chart);
     // A dot per host and effect that is more, and the one beside the name of the line.
     assert_eq!(chart.matches("class=\"estimate\"").count(), 5, "{chart}");
-    assert!(chart.contains("A line per price on Other") && chart.contains("wake, async: 100 µs"), "{chart}");
+    assert!(chart.contains("by the prices of host Other") && chart.contains("wake, async: 100 µs"), "{chart}");
+}
+
+#[test]
+fn the_marks_of_a_host_whose_idle_cores_poll_are_hollow() {
+    let results = temporary();
+    toy("Toy 1000").seal(results.path(), FIRST, |run| waking(run, 2.0));
+    Toy { idle_poll_ns: 200_000, ..toy("Toy 1000") }.seal(results.path(), SECOND, |run| waking(run, 1.0));
+    let (_, [chart]) = rendered(results.path(), ["rule.svg"]);
+    let svg = roxmltree::Document::parse(&chart).unwrap();
+    let marks = svg.descendants().filter(|node| node.attribute("class") == Some("estimate"));
+    let (hollow, filled): (Vec<_>, Vec<_>) = marks.partition(|mark| mark.attribute("fill") == Some("#ffffff"));
+    assert!(!hollow.is_empty(), "{chart}");
+    // One mark more is beside the name of the line.
+    assert_eq!(filled.len(), hollow.len() + 1, "{chart}");
 }
 
 #[test]

@@ -109,7 +109,7 @@ pub fn draw(studies: &[StudyView], shown: impl Fn(&StudyView, &str) -> bool) -> 
 fn found<'a>(view: &'a StudyView, claim: &JudgedClaim, form: Form) -> Option<Found<'a>> {
     let has_point = |row: &Row| row.estimate.is_some_and(|of| of.point.is_finite() && of.point > 0.0);
     let is_drawn = |row: &&Row| matches!(row.scale, Scale::Ratio { .. }) && has_point(row);
-    let mut settings = view.deciding_rows(&claim.id, form);
+    let mut settings = view.deciding_settings(&claim.id, form);
     for rows in &mut settings {
         rows.retain(is_drawn);
     }

@@ -15,7 +15,7 @@ const STEPS: i32 = 12;
 
 pub fn draw(judged: &JudgedMap, host: &str) -> String {
     let JudgedMap { map, hosts } = judged;
-    let on = &hosts[0];
+    let (on, most) = (&hosts[0], map.y.most.unwrap_or(f64::INFINITY));
     let lines = 0..map.lines.len();
     let points = |y: &dyn Fn(&Point) -> Option<f64>| -> Vec<(f64, f64)> {
         let known = on.points.iter().filter_map(|point| Some((point.x, y(point)?)));
@@ -25,18 +25,18 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
     let mut measured = found.clone();
     let crossings = map.crossings.iter().zip(&on.crossings).filter_map(|(crossing, crossed)| {
         let x = crossed.measured.map(|x| x.point).filter(|x| x.is_finite())?;
-        Some((crossing, map.line(&crossing.lines[0].arm)?, x))
+        Some((crossing, x))
     });
     let crossings: Vec<_> = crossings.collect();
     // A crossing is found on the monotone sequence: lines are led through those of the base.
-    for &(crossing, line, x) in &crossings {
-        if map.base.as_ref() == Some(&crossing.lines[1].arm) {
-            bend(&mut measured[line], (x, crossing.at));
+    for &(crossing, x) in &crossings {
+        if map.base == Some(crossing.over) {
+            bend(&mut measured[crossing.arm], (x, crossing.at));
         }
     }
     let led = |points: &[(f64, f64)]| {
         let curve = if map.base.is_some() { fading(points) } else { points.to_vec() };
-        below(map.y.most, &curve)
+        below(most, &curve)
     };
     let measured: Vec<_> = measured.iter().map(|points| led(points)).collect();
     let by_rule: Vec<_> = lines.clone().map(|line| led(&points(&|point| point.predicted[line]))).collect();
@@ -49,12 +49,12 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
     let is_ruled = by_rule.iter().any(|line| !line.is_empty());
     let rule = if is_ruled { " Dashed: predicted from the price of a handoff." } else { "" };
     let dotted = if map.published.is_empty() { "" } else { " Dotted: the published settings." };
-    let mut passed = map.crossings.iter().map(|crossing| (plain(crossing.at), &crossing.lines[1]));
+    let mut passed = map.crossings.iter().map(|crossing| (plain(crossing.at), crossing.over));
     // What all lines pass, if it is one thing.
-    let one = passed.next().filter(|(at, over)| passed.all(|other| other == (at.clone(), *over)));
+    let one = passed.next().filter(|one| passed.all(|other| other == *one));
     let ring = match &one {
-        Some((at, over)) if Some(&over.arm) == map.base.as_ref() => format!(" Rings: where a line passes {at}."),
-        Some((at, over)) => format!(" Rings: where a line passes {at} times “{}”.", over.name),
+        Some((at, over)) if Some(*over) == map.base => format!(" Rings: where a line passes {at}."),
+        Some((at, over)) => format!(" Rings: where a line passes {at} times “{}”.", map.lines[*over].name),
         None if map.crossings.is_empty() => String::new(),
         None => " Rings: where a line passes the ratio beside it.".to_owned(),
     };
@@ -72,14 +72,14 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
     for position in lines {
         plot.path(position, &by_rule[position], RULE);
         plot.line(position, &measured[position]);
-        for point in found[position].iter().filter(|(_, y)| *y <= map.y.most) {
+        for point in found[position].iter().filter(|(_, y)| *y <= most) {
             plot.canvas.estimate(plot.at(*point), mark(position), color(position));
         }
     }
-    let ring = |&(crossing, line, x): &(&Crossing, usize, f64)| {
-        let y = between(&measured[line], x)?;
+    let ring = |&(crossing, x): &(&Crossing, f64)| {
+        let y = between(&measured[crossing.arm], x)?;
         let ratio = if one.is_some() { String::new() } else { format!(" (×{})", plain(crossing.at)) };
-        Some((plot.at((x, y)), color(line), judged.rounded(x) + &ratio))
+        Some((plot.at((x, y)), color(crossing.arm), judged.rounded(x) + &ratio))
     };
     let rings: Vec<_> = crossings.iter().filter_map(ring).collect();
     // A label covers no ring.

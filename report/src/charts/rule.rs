@@ -2,9 +2,9 @@
 
 use super::canvas::{color, dash, mark};
 use super::plot::{LABEL, Plot, Shown};
-use crate::claims::handoffs::{PriceOf, Shape};
 use crate::fmt;
-use crate::page::view::{Predicted, StudyView, predicted, price_host};
+use crate::judge::prediction::Predicted;
+use crate::page::view::{Line, StudyView, predicted, price_host};
 
 /// From the least to the most work between two handoffs, in seconds, and overhead, in percent of it.
 const WORK: [f64; 2] = [1e-7, 1e-1];
@@ -14,34 +14,29 @@ const STEPS: i32 = 120;
 
 /// Draws the chart; nothing without a prediction of work that handoffs add to.
 pub fn draw(studies: &[StudyView]) -> Option<String> {
-    let all = predicted(studies);
-    let effects: Vec<&Predicted> = all.iter().filter(|line| line.observed.rule.shape == Shape::Added).collect();
-    let of = |line: &Predicted| (line.observed.rule.price.clone(), line.observed.rule.side);
-    let is_same = |a: &Predicted, b: &Predicted| of(a) == of(b);
+    let mut effects = predicted(studies);
+    effects.retain(|(observed, _)| observed.rule.law.beside.is_none());
+    let of = |(observed, _): &Line| (observed.rule.law.price.clone(), observed.rule.law.side);
+    let is_same = |a: &Line, b: &Line| of(a) == of(b);
     let here = price_host(studies);
-    let mut prices: Vec<&Predicted> = Vec::new();
-    for effect in effects.iter().filter(|effect| effect.observed.host == here).chain(&effects) {
+    let mut prices: Vec<Line> = Vec::new();
+    for effect in effects.iter().filter(|(observed, _)| observed.at.host == here).chain(&effects) {
         if !prices.iter().any(|other| is_same(other, effect)) {
-            prices.push(effect);
+            prices.push(*effect);
         }
     }
-    let host = studies.first()?.origin.name(prices.first()?.observed.host);
+    let host = studies.first()?.host_name(prices.first()?.0.at.host);
     let outside = match effects.iter().filter(|effect| at(effect).is_none()).count() {
         0 => String::new(),
         1 => " One lies outside of the chart.".to_owned(),
         outside => format!(" {outside} lie outside of the chart."),
     };
     let note = format!(
-        "Lines: price ÷ work between two handoffs, by the prices of host {host}; a trip after more work is dearer. Marks: measured effects on all hosts, hollow where idle cores poll.{outside} Both axes are logarithmic."
+        "Lines: price ÷ work between two handoffs, by the prices of host {host}, where a trip after more work is dearer. Marks: measured effects on all hosts, hollow where idle cores poll.{outside} Both axes are logarithmic."
     );
-    let short = |of: &PriceOf| {
-        let view = studies.iter().find(|view| view.judged.study == of.study)?;
-        view.prices.iter().map(|judged| &judged.price).find(|price| price.id == of.id).map(|price| &price.short)
-    };
-    let name = |price: &&Predicted| {
-        let (of, way) = of(price);
-        let name = short(&of).unwrap_or(&of.id);
-        format!("{name}, {}: {}", way.into_str(), fmt::rough(price.tariff.least_and_most(), "s"))
+    let name = |(observed, Predicted { tariff, .. }): &Line| {
+        let (short, way) = (&tariff.short, observed.rule.law.side.into_str());
+        format!("{short}, {way}: {}", fmt::rough(tariff.least_and_most(), "s"))
     };
     let names: Vec<String> = prices.iter().map(name).collect();
     let shown = |words: &str, unit, ends: [f64; 2]| Shown { words: words.into(), unit, values: ends.into() };
@@ -50,14 +45,14 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
     let mut plot = Plot::new(title, note, (names, 50.0, 0.0), &x, &y);
     for (position, price) in prices.iter().enumerate() {
         let (color, dash) = (color(position), dash(position));
-        let overhead = |work: f64| (work, price.tariff.after(work) / work * 100.0);
+        let overhead = |work: f64| (work, price.1.tariff.after(work) / work * 100.0);
         let share = |step: i32| f64::from(step) / f64::from(STEPS);
         let works = (0..=STEPS).map(|step| WORK[0] * (WORK[1] / WORK[0]).powf(share(step)));
         let is_shown = |(_, overhead): &(f64, f64)| (OVERHEAD[0]..=OVERHEAD[1]).contains(overhead);
         plot.path(position, &works.map(overhead).filter(is_shown).collect::<Vec<_>>(), dash);
         for effect in effects.iter().filter(|effect| is_same(effect, price)) {
             let Some(at) = at(effect).map(|at| plot.at(at)) else { continue };
-            if effect.observed.polls {
+            if effect.0.at.polls {
                 plot.canvas.hollow(at, mark(position), color);
             } else {
                 plot.canvas.estimate(at, mark(position), color);
@@ -71,8 +66,8 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
     Some(plot.finish())
 }
 
-fn at(effect: &Predicted) -> Option<(f64, f64)> {
-    let (work, overhead) = (effect.observed.between_s(), (effect.observed.effect.point - 1.0) * 100.0);
+fn at((observed, _): &Line) -> Option<(f64, f64)> {
+    let (work, overhead) = (observed.between_s, (observed.effect.point - 1.0) * 100.0);
     let is_in = |x: f64, [lo, hi]: [f64; 2]| (lo..=hi).contains(&x);
     (is_in(work, WORK) && is_in(overhead, OVERHEAD)).then_some((work, overhead))
 }

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Deserializer};
-use strum::VariantNames;
+use strum::{VariantArray as _, VariantNames};
 use toml::{Table, Value};
 
 use crate::claims::{
-    Aim, Asked, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Mirrors, Of, Part, Quantity, Replicate,
+    Aim, Asked, Cause, Claim, Claims, ControlCase, Form, Goal, Kind, Mirrors, Of, Part, Quantity, Replicate, Test,
 };
 use crate::claims::{handoffs::After, rules::Band};
 use crate::error::Error;
@@ -31,24 +31,12 @@ const SAMPLES: [&str; 4] = ["metric", "scenarios", "blocks", "better"];
 /// Whoever says one of these inherits none of the others.
 const ARMS: [&str; 3] = ["ratio", "arm", "arms"];
 const BOUNDS: [&str; 4] = ["at_least", "at_most", "band", "direction"];
-/// What else a form inherits of its claim.
-const INHERITED: [&str; 13] = [
-    "aa",
-    "cause",
-    "explains",
-    "factor",
-    "figure",
-    "kind",
-    "least_cpus",
-    "margin",
-    "minus",
-    "per",
-    "share",
-    "unit",
-    "x",
-];
 /// What a table keeps to itself.
 const KEPT: [&str; 9] = ["id", "text", "short", "part", "further", "absent", "pending", "ours", "but"];
+
+fn is_inherited(key: &str) -> bool {
+    !KEPT.contains(&key)
+}
 
 type Scenarios = BTreeMap<String, Vec<String>>;
 
@@ -73,9 +61,8 @@ pub(super) trait Read: Sized {
 /// Reads a list of tables; what is wrong in one is said of its id.
 pub(super) fn all<'de, T: Read, D: Deserializer<'de>>(tables: D) -> Result<Vec<T>, D::Error> {
     let read = |table: &Table| {
-        let keys = Keys::of(table, None, |_| false);
         let id = table.get("id").and_then(Value::as_str).unwrap_or_default();
-        keys.only(T::read(&keys)).map_err(|what| de::Error::custom(format!("{id} {what}")))
+        Keys::alone(table, T::read).map_err(|what| de::Error::custom(format!("{id} {what}")))
     };
     Vec::<Table>::deserialize(tables)?.iter().map(read).collect()
 }
@@ -88,9 +75,20 @@ pub(super) struct Keys<'a> {
     read: RefCell<BTreeSet<String>>,
 }
 
-impl<'a> Keys<'a> {
-    pub(super) fn of(own: &'a Table, outer: Option<&'a Keys<'a>>, inherits: fn(&str) -> bool) -> Self {
-        Keys { own, outer, inherits, read: RefCell::default() }
+impl Keys<'_> {
+    /// What `read` makes of a table by itself.
+    fn alone<T>(own: &Table, read: impl FnOnce(&Keys) -> Result<T, String>) -> Result<T, String> {
+        Keys { own, outer: None, inherits: |_| false, read: RefCell::default() }.only(read)
+    }
+
+    /// The same of a table that inherits some keys from this one.
+    fn inner<T>(
+        &self,
+        own: &Table,
+        inherits: fn(&str) -> bool,
+        read: impl FnOnce(&Keys) -> Result<T, String>,
+    ) -> Result<T, String> {
+        Keys { own, outer: Some(self), inherits, read: RefCell::default() }.only(read)
     }
 
     fn own<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, String> {
@@ -121,9 +119,9 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// What was `read` of the table, unless it has a key that nobody read.
-    pub(super) fn only<T>(&self, read: Result<T, String>) -> Result<T, String> {
-        let (read, known) = (read?, self.read.borrow());
+    /// What is `read` of the table, unless it has a key that nobody read.
+    fn only<T>(&self, read: impl FnOnce(&Keys) -> Result<T, String>) -> Result<T, String> {
+        let (read, known) = (read(self)?, self.read.borrow());
         let mut left = self.own.keys().map(String::as_str).filter(|key| !known.contains(*key));
         let Some(key) = left.find(|key| !RETIRED.contains(key)) else { return Ok(read) };
         let why = match key {
@@ -132,6 +130,12 @@ impl<'a> Keys<'a> {
             _ => "",
         };
         Err(format!("has the key '{key}', which means nothing there{why}"))
+    }
+
+    /// What `read` makes of each table in the list of this key; none if there is no list.
+    pub(super) fn each<T>(&self, key: &str, read: impl Fn(&Keys) -> Result<T, String>) -> Result<Vec<T>, String> {
+        let tables = self.get::<Vec<Table>>(key)?.unwrap_or_default();
+        tables.iter().map(|own| Keys::alone(own, &read)).collect()
     }
 
     pub(super) fn scenarios(&self) -> Result<Option<Scenarios>, String> {
@@ -263,34 +267,29 @@ impl Read for Claim<Asked> {
     fn read(keys: &Keys) -> Result<Self, String> {
         let (id, text, original) = (keys.need("id")?, keys.need("text")?, keys.need("original")?);
         let of = |name: &str, own: &Table, form: Form| {
-            let keys = Keys::of(own, Some(keys), |key| !KEPT.contains(&key));
-            keys.only(asked(&keys, form)).map_err(|what| format!("({name}) {what}"))
+            keys.inner(own, is_inherited, |keys| asked(keys, form)).map_err(|what| format!("({name}) {what}"))
         };
-        let form = |form: Form| {
+        let form = |form: &Form| {
             let lacks = || format!("needs the key '{form}': a form that makes no sense is {{ absent = \"why\" }}");
-            of(form.in_words(), &keys.get::<Table>(form.into_str())?.ok_or_else(lacks)?, form)
+            let of = of(form.in_words(), &keys.get::<Table>(form.into_str())?.ok_or_else(lacks)?, *form)?;
+            Ok(Test { id: String::clone(&id), text: String::clone(&text), form: *form, of })
         };
-        let (published, fair) = (form(Form::Published)?, form(Form::Fair)?);
+        let forms = Form::VARIANTS.iter().map(form);
         let further = |mut own: Table| {
-            let keys = Keys::of(&own, None, |_| false);
-            let (id, text): (String, String) = (keys.need("id")?, keys.need("text")?);
-            own.retain(|key, _| key != "id" && key != "text");
+            let mut take = |key| {
+                let text = own.remove(key).and_then(|text| text.try_into().ok());
+                text.ok_or_else(|| format!("needs a text as the key '{key}'"))
+            };
+            let (id, text): (String, String) = (take("id")?, take("text")?);
             // Alone in the evidence a test about a cause explains what is fair.
-            Ok(Further { form: of(&id, &own, Form::Fair)?, id, text })
+            Ok(Test { of: of(&id, &own, Form::Fair)?, id, text, form: Form::Fair })
         };
         let further = keys.get::<Vec<_>>("further")?.unwrap_or_default().into_iter().map(further);
-        let further = further.collect::<Result<_, String>>()?;
-        let claim = Claim { id, text, original, published, fair, further };
-        if claim.parts().next().is_none() {
-            // Where nothing is asked nobody reads what a form would inherit.
-            let inherited = [&SAMPLES[..], &ARMS, &BOUNDS, &INHERITED].concat();
-            keys.read.borrow_mut().extend(inherited.into_iter().map(str::to_owned));
-        }
-        Ok(claim)
+        let tests = forms.chain(further).collect::<Result<_, String>>()?;
+        Ok(Claim { id, text, original, tests })
     }
 }
 
-/// What a form or a further test asks.
 fn asked(keys: &Keys, form: Form) -> Result<Asked, String> {
     if let Some(why) = keys.get("absent")? {
         return Ok(Asked::Absent(why));
@@ -303,10 +302,7 @@ fn asked(keys: &Keys, form: Form) -> Result<Asked, String> {
     if parts.is_empty() {
         return Err("needs at least one part in 'part'".to_owned());
     }
-    let of = |own: &Table| {
-        let keys = Keys::of(own, Some(keys), |key| !KEPT.contains(&key));
-        keys.only(part(&keys, form))
-    };
+    let of = |own: &Table| keys.inner(own, is_inherited, |keys| part(keys, form));
     Ok(Asked::Parts(parts.iter().map(of).collect::<Result<_, _>>()?))
 }
 
@@ -338,7 +334,6 @@ fn part(keys: &Keys, form: Form) -> Result<Part, String> {
     Ok(Part { aa: copies(keys, &part)?, ..part })
 }
 
-/// A cause, of an `effect` in a part.
 fn cause(own: &Table, part: &Keys, effect: &Quantity) -> Result<Cause, String> {
     let names_arms = ["ratio", "arm"].iter().any(|key| own.contains_key(*key));
     let inherits: fn(&str) -> bool = if own.contains_key("arm") {
@@ -347,26 +342,23 @@ fn cause(own: &Table, part: &Keys, effect: &Quantity) -> Result<Cause, String> {
     } else if names_arms {
         |key| SAMPLES.contains(&key) || key == "replicate"
     } else {
-        |key| !KEPT.contains(&key) && !BOUNDS.contains(&key)
+        |key| is_inherited(key) && !BOUNDS.contains(&key)
     };
-    let keys = Keys::of(own, Some(part), inherits);
-    let (short, text) = (keys.need::<String>("short")?, keys.need("text")?);
-    let read = || {
-        let (bound, quantity) =
-            keys.only(keys.bound().and_then(|bound| Ok((bound, keys.quantity()?.within(effect)))))?;
-        if bound.is_some() {
-            return Ok((bound, quantity));
-        }
-        if !quantity.is_ratio() {
-            return Err("is a counter: it needs at_least or at_most".to_owned());
-        }
-        if !names_arms {
-            return Err("is a control arm: it needs a ratio of its own, or at_least or at_most".to_owned());
-        }
-        unpaired(&quantity, &[effect]).map_or(Ok((bound, quantity)), |what| Err(format!("explains nothing: {what}")))
+    let read = |keys: &Keys| {
+        let (short, text) = (keys.need("short")?, keys.need("text")?);
+        let (bound, quantity) = (keys.bound()?, keys.quantity()?.within(effect));
+        let fault = match bound {
+            Some(_) => None,
+            None if !quantity.is_ratio() => Some("is a counter: it needs at_least or at_most".to_owned()),
+            None if !names_arms => {
+                Some("is a control arm: it needs a ratio of its own, or at_least or at_most".to_owned())
+            }
+            None => unpaired(&quantity, &[effect]).map(|what| format!("explains nothing: {what}")),
+        };
+        fault.map_or(Ok(Cause { short, text, quantity, bound }), Err)
     };
-    let (bound, quantity) = read().map_err(|what| format!("has a cause, {short}, that {what}"))?;
-    Ok(Cause { short, text, quantity, bound })
+    let short = own.get("short").and_then(Value::as_str).unwrap_or_default();
+    part.inner(own, inherits, read).map_err(|what| format!("has a cause, {short}, that {what}"))
 }
 
 /// The authors' own code, which the arms of a part mirror, in the same runs or with what else is measured there.
@@ -378,18 +370,19 @@ fn mirrors(theirs: Value, part: &Keys, ours: &Quantity) -> Result<Mirrors, Strin
             return Err("needs \"a / b\", or a table of what is measured of the authors' code, in 'mirrors'".to_owned());
         }
     };
-    let name = |what| format!("has mirrors of which one {what}");
-    let keys = Keys::of(&table, Some(part), |key| SAMPLES.contains(&key) || key == "replicate");
-    let [own, but] = ["ours", "but"].map(|key| {
-        let Some(own) = keys.get::<Table>(key)? else { return Ok(None) };
-        let keys = Keys::of(&own, Some(&keys), keys.inherits);
-        let text = if key == "but" { keys.need("text")? } else { String::new() };
-        keys.only(keys.quantity().map(|quantity| Some((text, quantity)))).map_err(name)
-    });
-    let (own, but, theirs) = (own?, but?, keys.only(keys.quantity()).map_err(name)?);
-    let ours = own.map_or_else(|| ours.clone(), |(_, ours)| ours);
-    let (scenarios, blocks) = (theirs.scenarios.clone(), theirs.blocks.clone());
-    Ok(Mirrors { ours: Quantity { scenarios, blocks, ..ours }, theirs, but })
+    let inherits = |key: &str| SAMPLES.contains(&key) || key == "replicate";
+    let read = |keys: &Keys| {
+        let own = |key: &str| {
+            let Some(own) = keys.get::<Table>(key)? else { return Ok(None) };
+            let text = |keys: &Keys| if key == "but" { keys.need("text") } else { Ok(String::new()) };
+            keys.inner(&own, inherits, |keys| Ok((text(keys)?, keys.quantity()?))).map(Some)
+        };
+        let theirs = keys.quantity()?;
+        let (scenarios, blocks) = (theirs.scenarios.clone(), theirs.blocks.clone());
+        let ours = own("ours")?.map_or_else(|| ours.clone(), |(_, ours)| ours);
+        Ok(Mirrors { ours: Quantity { scenarios, blocks, ..ours }, theirs, but: own("but")? })
+    };
+    part.inner(&table, inherits, read).map_err(|what| format!("has mirrors of which one {what}"))
 }
 
 /// The A/A control that a part asks for: by default, where it has a floor, of its denominator.
@@ -403,10 +396,11 @@ fn copies(keys: &Keys, part: &Part) -> Result<Option<ControlCase>, String> {
         None => {}
         Some(Value::String(own)) => arm = Some(own).filter(|own| own != "none"),
         Some(Value::Table(own)) => {
-            let keys = Keys::of(&own, None, |_| false);
-            arm = Some(keys.get("arm")?.or(arm).ok_or("needs the arm of its A/A control in 'aa'")?);
-            quantity.scenarios = keys.scenarios()?.unwrap_or(quantity.scenarios);
-            quantity.blocks = keys.only(keys.get("blocks"))?.unwrap_or(quantity.blocks);
+            let read = |keys: &Keys| Ok((keys.get("arm")?, keys.scenarios()?, keys.get("blocks")?));
+            let (own, scenarios, blocks) = Keys::alone(&own, read)?;
+            arm = Some(own.or(arm).ok_or("needs the arm of its A/A control in 'aa'")?);
+            quantity.scenarios = scenarios.unwrap_or(quantity.scenarios);
+            quantity.blocks = blocks.unwrap_or(quantity.blocks);
         }
         Some(_) => return Err("needs an arm, `none`, or a table of arm, scenarios and blocks in 'aa'".to_owned()),
     }
@@ -425,8 +419,7 @@ impl Read for Goal {
 
 /// Reads what is planted, by replicate: behind each the control of copies, which an effect of this size must stand out from.
 pub(super) fn planted<'de, D: Deserializer<'de>>(tables: D) -> Result<Vec<ControlCase>, D::Error> {
-    let read = |(replicate, table): (&Replicate, &Table)| {
-        let keys = Keys::of(table, None, |_| false);
+    let read = |replicate: &Replicate, keys: &Keys| {
         let (arm, size): (String, f64) = (keys.need("arm")?, keys.need("size")?);
         if size <= 1.0 {
             return Err("needs a size above 1: how much longer the copy takes".to_owned());
@@ -434,12 +427,14 @@ pub(super) fn planted<'de, D: Deserializer<'de>>(tables: D) -> Result<Vec<Contro
         // The handicapped copy stands above the line, so that it is a ratio above 1.
         let of = Of::Ratio { numerator: format!("{arm}@slow"), denominator: arm.clone() };
         let quantity = Quantity { replicate: *replicate, ..keys.samples(of)? };
-        let margin = keys.only(keys.margin(&quantity))?;
+        let margin = keys.margin(&quantity)?;
         let copies = Quantity { of: Of::copies(&arm, *replicate), ..quantity.clone() };
         Ok([(None, copies), (Some(size), quantity)].map(|(size, of)| ControlCase::new(&arm, size, margin, of)))
     };
-    let named =
-        |of: (&Replicate, &Table)| read(of).map_err(|what: String| format!("planted.{} {what}", of.0.into_str()));
+    let named = |(replicate, table): (&Replicate, &Table)| {
+        let read = Keys::alone(table, |keys| read(replicate, keys));
+        read.map_err(|what| format!("planted.{} {what}", replicate.into_str()))
+    };
     let tables = BTreeMap::<Replicate, Table>::deserialize(tables)?;
     let controls: Result<Vec<_>, String> = tables.iter().map(named).collect();
     Ok(controls.map_err(de::Error::custom)?.into_iter().flatten().collect())
@@ -466,7 +461,7 @@ impl Claims {
     /// What no table can know by itself, as an id and what is wrong with it: ids are unique, what explains another claim leads to it, and so on.
     fn fault(&self) -> Option<(&str, String)> {
         let claims = self.claims.iter();
-        let ids = claims.flat_map(|claim| [&claim.id].into_iter().chain(claim.further.iter().map(|test| &test.id)));
+        let ids = claims.flat_map(|claim| [&claim.id].into_iter().chain(claim.further().iter().map(|test| &test.id)));
         let ids = ids.chain(self.goals.iter().map(|goal| &goal.id)).chain(self.prices.iter().map(|price| &price.id));
         let ids = ids.chain(self.rules.iter().map(|rule| &rule.id)).chain(self.maps.iter().map(|map| &map.id));
         let mut seen = BTreeSet::new();

@@ -117,12 +117,7 @@ pub struct Rule {
     pub base: String,
     /// What says how long it takes, if not the metric of the effect.
     pub metric: Option<String>,
-    pub shape: Shape,
-    /// Of [`Shape::Overlap`] what says how long one of the parts takes alone.
-    pub beside: Option<Beside>,
-    pub handoffs: Handoffs,
-    pub price: PriceOf,
-    pub side: Way,
+    pub law: Law,
 }
 
 impl Read for Rule {
@@ -142,41 +137,44 @@ impl Read for Rule {
             }
             _ => return Err("needs what is measured: claim and form, or ratio and scenarios".to_owned()),
         };
-        let (shape, beside) = (keys.need("shape")?, keys.get::<Beside>("beside")?);
-        check_beside(shape, beside.is_some())?;
+        let (id, text, law) = (keys.need("id")?, keys.need("text")?, Law::read(keys)?);
+        Ok(Rule { id, text, claim, form, observed, base, metric, law })
+    }
+}
+
+/// What makes work longer by the price of its handoffs: of a rule, and of a curve of a map.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Law {
+    /// What goes on side by side with the rest, which has the handoffs; `None` where they are just added.
+    pub beside: Option<Beside>,
+    pub handoffs: Handoffs,
+    /// Of a study, written as `STUDY.price-id`.
+    pub price: String,
+    pub side: Way,
+}
+
+impl Read for Law {
+    fn read(keys: &Keys) -> Result<Self, String> {
+        let (shape, beside) = (keys.get::<Shape>("shape")?.unwrap_or_default(), keys.get("beside")?);
+        if beside.is_some() != (shape == Shape::Overlap) {
+            return Err("needs the key 'beside' if its shape is overlap, and else not".to_owned());
+        }
         if matches!(&beside, Some(Beside::Share { share }) if fmt::unit_of(share) != "ratio") {
             return Err("needs a metric that ends in _ratio as the share in 'beside'".to_owned());
         }
-        let (id, text, side) = (keys.need("id")?, keys.need("text")?, keys.need("side")?);
-        let (handoffs, price) = (keys.need("handoffs")?, keys.need("price")?);
-        Ok(Rule { id, text, claim, form, observed, base, metric, shape, beside, handoffs, price, side })
+        let (handoffs, price): (_, String) = (keys.need("handoffs")?, keys.need("price")?);
+        if !price.contains('.') {
+            return Err(format!("has '{price}', which is no price: write STUDY.price-id"));
+        }
+        Ok(Law { beside, handoffs, price, side: keys.need("side")? })
     }
 }
 
-/// The price of a study, written as `STUDY.price-id`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct PriceOf {
-    pub study: String,
-    pub id: String,
-}
-
-impl TryFrom<String> for PriceOf {
-    type Error = String;
-
-    fn try_from(price: String) -> Result<Self, String> {
-        let (study, id) = price.split_once('.').ok_or_else(|| format!("{price} is no price: write STUDY.price-id"))?;
-        Ok(PriceOf { study: study.to_owned(), id: id.to_owned() })
-    }
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[derive(Default, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Shape {
-    /// Each makes the work longer.
+enum Shape {
     #[default]
     Added,
-    /// Two parts of the work go on side by side: one that an arm does alone, and the rest with the handoffs.
     Overlap,
 }
 
@@ -188,12 +186,6 @@ pub enum Beside {
     Arm(String),
     /// The part of the base's time that this metric of the base says.
     Share { share: String },
-}
-
-/// Only what overlaps has something beside it.
-pub(super) fn check_beside(shape: Shape, has_beside: bool) -> Result<(), String> {
-    let fits = has_beside == (shape == Shape::Overlap);
-    fits.then_some(()).ok_or_else(|| "needs the key 'beside' if its shape is overlap, and else not".to_owned())
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

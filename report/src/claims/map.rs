@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
-use toml::Table;
 
 use super::file::{Keys, Read, check_kebab};
-use super::handoffs::{Handoffs, PriceOf, Shape, Way, check_beside};
+use super::handoffs::{Beside, Law};
 use super::{Of, Quantity};
 use crate::fmt;
 
@@ -19,8 +18,8 @@ pub struct Map {
     pub is_in_report: bool,
     pub x: Axis,
     pub y: Axis,
-    /// The arm that the others are shown against.
-    pub base: Option<String>,
+    /// The position of the line that the others are shown against.
+    pub base: Option<usize>,
     pub published: Vec<Setting>,
     pub crossings: Vec<Crossing>,
     pub curves: Vec<Curve>,
@@ -39,12 +38,7 @@ pub struct Axis {
     /// Of x alone: the arm whose runs say it.
     arm: Option<String>,
     /// Of y alone: the most that the chart shows.
-    #[serde(default = "unbounded")]
-    pub most: f64,
-}
-
-fn unbounded() -> f64 {
-    f64::INFINITY
+    pub most: Option<f64>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -70,8 +64,9 @@ pub struct Crossing {
     pub at: f64,
     pub when: When,
     pub text: String,
-    /// What is measured of the arm, and of the one that it is over.
-    pub lines: [Line; 2],
+    /// The positions of their lines.
+    pub arm: usize,
+    pub over: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -81,32 +76,17 @@ pub enum When {
     Rises,
 }
 
-/// What the price of a handoff predicts of an arm.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// What the price of a handoff predicts of an arm over one without the handoffs: the positions of their lines.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    pub arm: String,
-    /// The arm without the handoffs, if not the base.
-    #[serde(default)]
-    pub over: String,
-    #[serde(default)]
-    pub shape: Shape,
-    pub beside: Option<String>,
-    pub handoffs: Handoffs,
-    pub price: PriceOf,
-    pub side: Way,
+    pub arm: usize,
+    pub over: usize,
+    pub law: Law,
 }
 
 impl Map {
     pub fn quantities(&self) -> impl Iterator<Item = &Quantity> {
-        let crossings = self.crossings.iter().flat_map(|crossing| &crossing.lines);
-        [&self.place].into_iter().chain(self.lines.iter().chain(crossings).map(|line| &line.quantity))
-    }
-
-    /// What a round must have been asked, to be changed: where its runs stand on the x axis is read off them, whatever was asked.
-    pub(super) fn asked_mut(&mut self) -> impl Iterator<Item = &mut Quantity> {
-        let crossings = self.crossings.iter_mut().flat_map(|crossing| &mut crossing.lines);
-        self.lines.iter_mut().chain(crossings).map(|line| &mut line.quantity)
+        [&self.place].into_iter().chain(self.lines.iter().map(|line| &line.quantity))
     }
 
     pub fn line(&self, arm: &str) -> Option<usize> {
@@ -122,63 +102,63 @@ impl Read for Map {
         if scenarios.is_empty() || scenarios.values().any(|scenarios| scenarios.len() < 2) {
             return Err("needs two scenarios at least: each is a point".to_owned());
         }
+        let (x, y, arms): (Axis, Axis, Vec<String>) = (keys.need("x")?, keys.need("y")?, keys.need("arms")?);
+        let position = |arm: &String| {
+            let known = arms.iter().position(|own| own == arm);
+            known.ok_or_else(|| format!("names '{arm}', which is no arm of the map"))
+        };
+        let base = base.as_ref().map(position).transpose()?;
         let without: BTreeMap<String, BTreeSet<String>> = keys.get("without")?.unwrap_or_default();
         let known: BTreeSet<&String> = scenarios.values().flatten().collect();
         if let Some(name) = without.values().flatten().find(|name| !known.contains(name)) {
             return Err(format!("leaves out '{name}', which is no scenario of the map"));
         }
         let words: BTreeMap<String, String> = keys.get("names")?.unwrap_or_default();
-        let line = |arm: &str, metric: &str, per: Option<&String>, is_ratio: bool| {
-            let unit = if is_ratio { "ratio".to_owned() } else { Of::unit(metric, per.map(String::as_str)) };
-            let of = Of::Value { arm: arm.to_owned(), minus: None, per: per.cloned(), factor: 1.0, unit };
+        without.keys().chain(words.keys()).try_for_each(|arm| position(arm).map(|_| ()))?;
+        let quantity = |arm: &str, Axis { metric, per, .. }: &Axis, is_ratio: bool| {
+            let unit = if is_ratio { "ratio".to_owned() } else { Of::unit(metric, per.as_deref()) };
+            let of = Of::Value { arm: arm.to_owned(), minus: None, per: per.clone(), factor: 1.0, unit };
             let mut quantity = Quantity::of_processes(metric, of, &scenarios, &blocks);
             for names in quantity.scenarios.values_mut() {
                 names.retain(|name| !without.get(arm).is_some_and(|without| without.contains(name)));
             }
-            Line { arm: arm.to_owned(), name: words.get(arm).map_or(arm, String::as_str).to_owned(), quantity }
+            quantity
         };
-        let (x, y, arms): (Axis, Axis, Vec<String>) = (keys.need("x")?, keys.need("y")?, keys.need("arms")?);
-        let of_x = x.arm.as_ref().or(base.as_ref()).or(arms.first()).ok_or("needs an arm")?;
-        let place = line(of_x, &x.metric, x.per.as_ref(), false).quantity;
-        let lines: Vec<Line> = arms.iter().map(|arm| line(arm, &y.metric, y.per.as_ref(), base.is_some())).collect();
-        let over =
-            |own: Option<String>| own.or_else(|| base.clone()).ok_or("needs the key 'over': the map has no base");
-        let crossing = |own: &Table| {
-            let keys = Keys::of(own, None, |_| false);
+        let line = |arm: &String| {
+            let name = words.get(arm).unwrap_or(arm).clone();
+            Line { arm: arm.clone(), name, quantity: quantity(arm, &y, base.is_some()) }
+        };
+        let of_x = x.arm.as_ref().map(position).transpose()?.or(base).unwrap_or_default();
+        let place = quantity(arms.get(of_x).ok_or("needs an arm")?, &x, false);
+        // The arm of a crossing or a curve, and the one that it is over.
+        let both = |keys: &Keys| -> Result<(usize, usize), String> {
+            let over = keys.get("over")?.map(|over| position(&over)).transpose()?.or(base);
+            Ok((position(&keys.need("arm")?)?, over.ok_or("needs the key 'over': the map has no base")?))
+        };
+        let crossing = |keys: &Keys| {
             let (id, text): (String, String) = (keys.need("id")?, keys.need("text")?);
             check_kebab(&id)?;
             let (at, when) = (keys.get("at")?.unwrap_or(1.0), keys.need("when")?);
             if at <= 0.0 || text.matches("{x}").count() != 1 || text.matches('{').count() != 1 {
                 return Err(format!("needs the place {{x}} in the text of {id}, and no other, and 'at' above zero"));
             }
-            let lines = [keys.need("arm")?, over(keys.get("over")?)?]
-                .map(|arm: String| line(&arm, &y.metric, y.per.as_ref(), false));
-            keys.only(Ok(Crossing { id, at, when, text, lines }))
+            let (arm, over) = both(keys)?;
+            Ok(Crossing { id, at, when, text, arm, over })
         };
-        let crossings = keys.get::<Vec<Table>>("crossing")?.unwrap_or_default();
-        let crossings: Vec<Crossing> = crossings.iter().map(crossing).collect::<Result<_, _>>()?;
-        let mut curves: Vec<Curve> = keys.get("curve")?.unwrap_or_default();
-        for curve in &mut curves {
-            check_beside(curve.shape, curve.beside.is_some())?;
-            curve.over = over(Some(curve.over.clone()).filter(|over| !over.is_empty()))?;
+        let curve = |keys: &Keys| {
+            let ((arm, over), law) = (both(keys)?, Law::read(keys)?);
+            if let Some(Beside::Arm(part)) = &law.beside {
+                position(part)?;
+            }
             if fmt::conversion(fmt::unit_of(&y.metric), "s").is_none() {
                 return Err("has a curve, which predicts what is no time".to_owned());
             }
-        }
-        let of_crossings = crossings.iter().flat_map(|crossing| &crossing.lines).map(|line| &line.arm);
-        let of_curves = curves.iter().flat_map(|curve| [&curve.arm, &curve.over].into_iter().chain(&curve.beside));
-        let named = [of_x]
-            .into_iter()
-            .chain(&base)
-            .chain(without.keys())
-            .chain(words.keys())
-            .chain(of_crossings)
-            .chain(of_curves);
-        if let Some(arm) = { named }.find(|arm| !arms.contains(arm)) {
-            return Err(format!("names '{arm}', which is no arm of the map"));
-        }
+            Ok(Curve { arm, over, law })
+        };
+        let (crossings, curves) = (keys.each("crossing", crossing)?, keys.each("curve", curve)?);
         let (text, published) = (keys.need("text")?, keys.get("published")?.unwrap_or_default());
         let is_in_report = keys.get("report")?.unwrap_or(true);
+        let lines = arms.iter().map(line).collect();
         Ok(Map { id, text, is_in_report, x, y, base, published, crossings, curves, place, lines })
     }
 }

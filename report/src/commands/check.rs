@@ -5,7 +5,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::claims::{Claims, Kind, Of, Part, file::ORIGINALS};
+use crate::claims::{Claims, Kind, Of, Part};
+use crate::cli::PROFILES;
 use crate::error::{Error, none};
 use crate::files::{self, TomlFile, write_whole};
 use crate::fmt;
@@ -135,8 +136,7 @@ fn plan_again(folder: &Folder) -> Vec<Error> {
     };
     let promised = plan::memory_passes(cases, claims, meta);
     let is_all_there = folder.runs.len() >= folder.plan.len() && folder.memory.len() >= promised.len();
-    let known = ["smoke", "quick", "full", ORIGINALS].into_iter().find(|name| *name == meta.profile);
-    let profile = known.unwrap_or("smoke, quick, full or originals");
+    let profile = PROFILES.into_iter().find(|name| *name == meta.profile).unwrap_or("one that there is");
     // What is written as JSON and read again may differ in the last digit.
     let seconds = |seconds: f64| ((seconds * 1e6).round() / 1e6).to_string();
     let facts = [

@@ -12,22 +12,19 @@ use crate::error::{Error, none};
 use crate::files::{self, write_whole};
 use crate::folder::{Folder, load};
 use crate::judge::prices::{self, Prices};
-use crate::judge::rounds::{self, CALIBRATES, Origin, Source};
+use crate::judge::rounds::{self, CALIBRATES, Source};
 use crate::judge::{self, Round, judged::JudgedStudy, maps, prediction};
 use crate::page::{Page, view::StudyView};
 use crate::render;
 
-/// What a study asks and how it is presented, its claims.toml and page.toml, and its folders and rounds, the newest first.
+/// What a study asks and how it is presented, its claims.toml and page.toml, and its rounds.
 struct Asked<'a> {
     claims: Claims,
     page: Page,
     /// Each with its host, those that judge before the others.
     folders: &'a [(usize, &'a Folder)],
-    /// Rounds that judge, of a study without any those of prices, maps or goals alone; there is one at least.
-    rounds: Vec<Round>,
-    /// Rounds of prices, maps or goals alone.
-    parts: Vec<Round>,
-    originals: Vec<Round>,
+    /// What judges, checks the mirrors, or was asked for prices, maps or goals alone: the newest first.
+    rounds: Vec<(&'a Folder, Round)>,
 }
 
 impl<'a> Asked<'a> {
@@ -37,25 +34,24 @@ impl<'a> Asked<'a> {
         let (_, claims) = load(&folder, "claims.toml", Claims::parse)?;
         let (_, page) = load(&folder, "page.toml", Page::parse)?;
         none(check::page_against_claims(&page, &claims, &folder.join("page.toml")))?;
-        let of = |is_wanted: &dyn Fn(&Folder) -> bool| -> Vec<Round> {
-            let asked = |folder: &Folder| claims.asked_in(&folder.claims, &folder.meta.profile);
-            let wanted = folders.iter().filter(|(_, folder)| is_wanted(folder));
-            wanted.map(|&(host, folder)| Round::new(host, folder, asked(folder))).collect()
+        let round = |&(host, folder): &(usize, &'a Folder)| {
+            let asked = claims.asked_in(&folder.claims, &folder.meta.profile);
+            (folder, Round::new(host, folder, asked))
         };
-        let (mut rounds, mut parts) = (of(&Folder::judges), of(&|folder| folder.part().is_some()));
-        if rounds.is_empty() {
-            std::mem::swap(&mut rounds, &mut parts);
-        }
-        let originals = of(&|folder| folder.meta.profile == ORIGINALS);
-        Ok(Asked { claims, page, folders, rounds, parts, originals })
+        let shown = folders.iter().filter(|(_, folder)| folder.is_shown() || is_of_originals(folder));
+        let mut rounds: Vec<(&Folder, Round)> = shown.map(round).collect();
+        rounds.sort_by_key(|(folder, _)| Reverse(folder.name()));
+        Ok(Asked { claims, page, folders, rounds })
     }
 
-    /// Its rounds and others, the newest first.
-    fn newest_first(&'a self, others: &'a [Round]) -> Vec<&'a Round> {
-        let mut all: Vec<&Round> = self.rounds.iter().chain(others).collect();
-        all.sort_by_key(|round| Reverse(&round.folder));
-        all
+    /// Its rounds of this kind, the newest first.
+    fn of(&self, is_wanted: impl Fn(&Folder) -> bool) -> Vec<&Round> {
+        self.rounds.iter().filter(|(folder, _)| is_wanted(folder)).map(|(_, round)| round).collect()
     }
+}
+
+fn is_of_originals(folder: &Folder) -> bool {
+    folder.meta.profile == ORIGINALS
 }
 
 /// Judges every study of what was read below the `results` by its claims, which are below `root`, on every host.
@@ -68,26 +64,28 @@ pub fn studies(checked: &Checked, results: &[PathBuf], root: &Path) -> Result<Ve
     }
     let asked =
         shown.iter().map(|(study, folders)| Asked::read(root, study, folders)).collect::<Result<Vec<_>, _>>()?;
-    let judge = |of: &Asked| prices::judge(&of.claims.prices, &of.newest_first(&of.parts));
+    let judge = |of: &Asked| prices::judge(&of.claims.prices, &of.of(Folder::is_shown));
     let prices: Prices = asked.iter().map(|of| (of.claims.study.clone(), judge(of))).collect();
     Ok(asked.iter().map(|asked| study(asked, &prices, &names)).collect())
 }
 
 fn study(asked: &Asked, prices: &Prices, names: &[String]) -> StudyView {
-    let Asked { claims, page, folders, rounds, parts, originals } = asked;
-    let mirrored = asked.newest_first(originals);
+    let Asked { claims, page, folders, .. } = asked;
+    let (all, mirrored) = (asked.of(Folder::is_shown), asked.of(|folder| folder.judges() || is_of_originals(folder)));
+    // Of a study without a round that judges, those of prices, maps or goals alone.
+    let rounds = Some(asked.of(Folder::judges)).filter(|rounds| !rounds.is_empty()).unwrap_or_else(|| all.clone());
     let of = |is_wanted: fn(&Folder) -> bool| folders.iter().copied().filter(move |(_, folder)| is_wanted(folder));
     let shown: Vec<(usize, &Folder)> = of(Folder::is_shown).collect();
     let (here, newest) = shown[0];
     let mut observed = Vec::new();
     let mut on = |host: usize| {
-        let rounds: Vec<&Round> = rounds.iter().filter(|round| round.host == host).collect();
+        let rounds: Vec<&Round> = rounds.iter().copied().filter(|round| round.at.host == host).collect();
         let judged = judge::study(claims, &rounds, &mirrored);
         observed.extend(claims.rules.iter().flat_map(|rule| prediction::observe(rule, &rounds, &judged, prices)));
         judged
     };
     let on_here = on(here);
-    let others: BTreeSet<usize> = rounds.iter().map(|round| round.host).filter(|host| *host != here).collect();
+    let others: BTreeSet<usize> = rounds.iter().map(|round| round.at.host).filter(|host| *host != here).collect();
     let elsewhere = others.into_iter().map(|host| (host, on(host))).collect();
     let (memory_disagreements, memory_compared) = newest.memory_check();
     let judged = JudgedStudy {
@@ -98,7 +96,7 @@ fn study(asked: &Asked, prices: &Prices, names: &[String]) -> StudyView {
         measured_s: newest.runs.iter().filter_map(|run| run.hyperfine.as_ref()).map(|export| export.wall_s).sum(),
         memory_disagreements,
         memory_compared,
-        goals: judge::goals(claims, &asked.newest_first(parts)),
+        goals: judge::goals(claims, &all),
         ..on_here
     };
     let calibration = of(|folder| folder.meta.calibration.is_some()).next();
@@ -110,20 +108,22 @@ fn study(asked: &Asked, prices: &Prices, names: &[String]) -> StudyView {
         judged,
         elsewhere,
         prices: prices.get(&claims.study).cloned().unwrap_or_default(),
-        maps: maps::judge(&claims.maps, &asked.newest_first(parts), prices),
+        maps: maps::judge(&claims.maps, &all, prices),
         observed,
         page: page.clone(),
         data: rounds[0].data.clone(),
         calibration: calibration.and_then(calibrate).unwrap_or_default(),
-        origin: Origin { here, names: names.to_vec(), rounds: Vec::new() },
+        here,
+        hosts: names.to_vec(),
+        rounds: Vec::new(),
     };
     let decide = view.rounds_used();
     let source = |(host, folder): &(usize, &Folder)| {
         Source::new(if decide.contains(&folder.below()) { "decides" } else { "is compared" }, *host, folder)
     };
-    let checking: BTreeSet<String> = view.originals_used();
-    let checking = of(|folder| folder.meta.profile == ORIGINALS).filter(|(_, of)| checking.contains(&of.below()));
-    view.origin.rounds = { shown.iter().map(source) }
+    let checking = view.originals_used();
+    let checking = of(is_of_originals).filter(|(_, of)| checking.contains(&of.below()));
+    view.rounds = { shown.iter().map(source) }
         .chain(calibration.map(|(host, folder)| Source::new(CALIBRATES, host, folder)))
         .chain(checking.map(|(host, folder)| Source::new("checks the mirrors", host, folder)))
         .collect();

@@ -24,23 +24,15 @@ pub fn idle_poll_ns(machine: &Machine) -> Option<f64> {
 }
 
 /// Whether both machines are the same host: the same processor, cores, kernel and hypervisor, idle cores that poll for as long, and known probes that are
-/// alike.
-pub fn is_same(one: &Machine, other: &Machine) -> bool {
-    idle_poll_ns(one) == idle_poll_ns(other) && are_alike(one, other, false)
-}
-
-/// The same, whatever idle cores do: arithmetic and memory do not depend on that.
-pub fn is_same_but_idle(one: &Machine, other: &Machine) -> bool {
-    are_alike(one, other, true)
-}
-
-fn are_alike(one: &Machine, other: &Machine, but_idle: bool) -> bool {
+/// alike. Or the same `but_idle`, whatever idle cores do: arithmetic and memory do not depend on that.
+pub fn is_same(one: &Machine, other: &Machine, but_idle: bool) -> bool {
     let alike = |(name, most, is_idle): &(&str, f64, bool)| match (best(one, name), best(other, name)) {
         _ if but_idle && *is_idle => true,
         (Some(a), Some(b)) => a > 0.0 && b > 0.0 && a.max(b) <= most * a.min(b),
         _ => false,
     };
-    FACTS.iter().all(|name| one.value(name) == other.value(name)) && PROBES.iter().all(alike)
+    let idle_alike = but_idle || idle_poll_ns(one) == idle_poll_ns(other);
+    idle_alike && FACTS.iter().all(|name| one.value(name) == other.value(name)) && PROBES.iter().all(alike)
 }
 
 /// The better reading of a probe, before or after: whoever else is on the machine only makes it slower.

@@ -2,84 +2,52 @@
 //! time. Older rounds kept it whole.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// What is kept of the export of one command that was run once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Dialect")]
+#[serde(try_from = "Value")]
 pub struct Export {
     pub wall_s: f64,
 }
 
-/// What is used of each dialect; all else differs from version to version, and from machine to machine.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "this is no JSON export of one run by hyperfine -r 1 (known are 1.15 to 1.20 and 2.0)")]
-enum Dialect {
-    Kept(Kept),
-    /// 2.0.
-    Objects {
-        schema_version: u32,
-        results: [Objects; 1],
-    },
-    /// 1.15 to 1.20.
-    Lists {
-        results: [Lists; 1],
-    },
-}
-
-/// As it is kept.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Kept {
-    wall_s: f64,
-}
-
-#[derive(Deserialize)]
-struct Objects {
-    measurements: [Measurement; 1],
-}
-
-#[derive(Deserialize)]
-struct Measurement {
-    time_wall_clock: Seconds,
-    exit_code: Option<i32>,
-}
-
-#[derive(Deserialize)]
-struct Seconds {
-    value: f64,
-    unit: String,
-}
-
-#[derive(Deserialize)]
-struct Lists {
-    times: [f64; 1],
-    exit_codes: [Option<i32>; 1],
-}
-
-impl TryFrom<Dialect> for Export {
+impl TryFrom<Value> for Export {
     type Error = String;
 
-    fn try_from(export: Dialect) -> Result<Self, String> {
-        let (wall_s, exit_code) = match export {
-            Dialect::Kept(Kept { wall_s }) => (wall_s, Some(0)),
-            Dialect::Objects { schema_version: 2, results: [Objects { measurements: [run] }] } => {
-                let Seconds { value, unit } = run.time_wall_clock;
-                if unit != "second" {
-                    return Err(format!("hyperfine's export has a time in {unit}: seconds are known"));
+    fn try_from(export: Value) -> Result<Self, String> {
+        let known = "this is no JSON export of one run by hyperfine -r 1 (known are 1.15 to 1.20 and 2.0)";
+        let is_kept = export.as_object().is_some_and(|keys| keys.keys().eq(["wall_s"]));
+        let (time, exit_code) = match &export["schema_version"] {
+            _ if is_kept => (&export["wall_s"], &Value::from(0)),
+            Value::Null => {
+                let run = only(&export["results"]);
+                (only(&run["times"]), only(&run["exit_codes"]))
+            }
+            version if *version == 2 => {
+                let run = only(&only(&export["results"])["measurements"]);
+                let time = &run["time_wall_clock"];
+                if time["unit"] != "second" {
+                    return Err(format!("hyperfine's export has a time in {}: seconds are known", time["unit"]));
                 }
-                (value, run.exit_code)
+                (&time["value"], &run["exit_code"])
             }
-            Dialect::Objects { schema_version, .. } => {
-                return Err(format!("hyperfine's export has schema version {schema_version}: 2 is known"));
-            }
-            Dialect::Lists { results: [Lists { times: [wall_s], exit_codes: [code] }] } => (wall_s, code),
+            version => return Err(format!("hyperfine's export has schema version {version}: 2 is known")),
         };
-        if exit_code != Some(0) {
-            return Err(format!("hyperfine's export has the exit code {exit_code:?}: a failed run has no export"));
+        let wall_s = time.as_f64().ok_or(known)?;
+        if *exit_code != 0 {
+            return Err(format!("hyperfine's export has the exit code {exit_code}: a failed run has no export"));
         }
         if !wall_s.is_finite() || wall_s <= 0.0 {
             return Err(format!("hyperfine's export has the time {wall_s} s"));
         }
         Ok(Export { wall_s })
+    }
+}
+
+/// The only one of a list; null of any other value.
+fn only(list: &Value) -> &Value {
+    match list.as_array().map(Vec::as_slice) {
+        Some([only]) => only,
+        _ => &Value::Null,
     }
 }

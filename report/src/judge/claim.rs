@@ -5,7 +5,7 @@ use super::pairs::Pairs;
 use super::round::{ALL, Round, no_floor, ratio_estimate};
 use super::{mirror, slope};
 use crate::claims::rules::{self, Band, Each};
-use crate::claims::{Asked, Cause, Claim, Claims, Form, Kind, Of, Part, Quantity, Replicate};
+use crate::claims::{Asked, Cause, Claim, Claims, Form, Kind, Of, Part, Quantity, Replicate, Test};
 use crate::fmt;
 use crate::judge::judged::{self, ControlState, Estimate, Judged, JudgedClaim, Row, Scale, Verdict};
 use crate::stats::{CONFIDENCE, binomial, holm, share, signed_rank::p_value_below};
@@ -19,7 +19,7 @@ const FULL: &str = "full";
 
 /// Judges a claim on a host by its `rounds`, the newest first, and by those of all hosts that are `mirrored`.
 pub(super) fn judge(claim: &Claim<Asked>, rounds: &[&Round], mirrored: &[&Round], host: usize) -> JudgedClaim {
-    claim.map(|id, form, asked| match asked {
+    claim.map(|&Test { ref id, form, ref of, .. }| match of {
         Asked::Absent(reason) => Err(reason.clone()),
         Asked::Pending(reason) => Ok(Judged { reason: reason.clone(), ..Judged::default() }),
         Asked::Parts(parts) => {
@@ -65,7 +65,7 @@ fn part_on_host<'a>(rounds: &[&'a Round], part: impl Fn(&'a Claims) -> Option<&'
 
 /// What the newest of the rounds that were asked a question says: *unclear* if the one before that decides contradicts it.
 fn by_newest(rounds: &[(&Round, &Part)]) -> Option<Judged> {
-    let mut judged = rounds.iter().map(|(round, part)| (&round.folder, judge_part(round, part)));
+    let mut judged = rounds.iter().map(|(round, part)| (&round.at.round, judge_part(round, part)));
     let (folder, mut newest) = judged.next()?;
     if newest.verdict.is_decided()
         && let Some((older, found)) = judged.find(|(_, found)| found.verdict.is_decided())
@@ -238,7 +238,6 @@ fn decided(row: Row, verdict: impl FnOnce(&Estimate) -> Verdict) -> Row {
     Row { verdict: row.estimate.as_ref().map_or(Verdict::Unclear, verdict), ..row }
 }
 
-/// The row of one scenario.
 fn row(round: &Round, part: &Part, scenario: &str, found: &Pairs) -> Row {
     let (quantity, margin) = (&part.quantity, part.margin);
     let row = round.row_of(quantity, scenario, found);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::claims::Unit;
-use crate::claims::rules::{Band, Over};
+use crate::claims::rules::{Band, Over, computable};
 use crate::fmt;
 use crate::judge::judged::{Aside, Estimate, Range, Row, Scale, Side, Verdict};
 use crate::stats::modes::Mode;
@@ -210,7 +210,7 @@ pub fn printed(scale: &Scale, estimate: &Estimate) -> String {
 }
 
 pub fn has_interval(estimate: &Estimate) -> bool {
-    estimate.n > 1 && estimate.level < 1.0 && !estimate.lo.is_nan() && !estimate.hi.is_nan()
+    estimate.n > 1 && computable(estimate)
 }
 
 /// What the estimate is of: "async ÷ sync, work time", "explained share of T2".
@@ -303,23 +303,19 @@ pub fn modes(row: &Row) -> impl Iterator<Item = String> {
 /// "3 blocks found the cores 190 to 240 ns apart, not 61 ns, and are set aside: +104 to +112 %", of blocks that found them nearer and of those that found
 /// them farther; nothing if all count.
 pub fn aside(row: &Row) -> impl Iterator<Item = String> {
-    let (farther, nearer): (Vec<Aside>, Vec<Aside>) = row.aside.iter().partition(|block| block.is_farther());
+    let (farther, nearer): (Vec<Aside>, Vec<Aside>) =
+        row.aside.iter().partition(|block| block.apart_ns > block.usual_ns);
     [nearer, farther].into_iter().filter_map(|blocks| {
         let ns = |ns: f64| fmt::rough([ns; 2], "ns");
         let mut apart_ns: Vec<f64> = blocks.iter().map(|block| block.apart_ns).collect();
         apart_ns.sort_by(f64::total_cmp);
         let there = fmt::range(&ns(*apart_ns.first()?), &ns(*apart_ns.last()?));
         let are = if blocks.len() == 1 { "is" } else { "are" };
-        let range = range_aside(&row.scale, &blocks)?;
+        let values = blocks.iter().map(|block| on_scale(&row.scale, block.value)).filter(|value| value.is_finite());
+        let range = range_of(&row.scale, &values.collect::<Vec<_>>())?;
         let found = fmt::plural(blocks.len(), "block", "blocks") + " found the cores";
         Some(format!("{found} {there} apart, not {}, and {are} set aside: {range}", ns(blocks[0].usual_ns)))
     })
-}
-
-/// From the least to the most of what is set aside; `None` without any.
-fn range_aside(scale: &Scale, blocks: &[Aside]) -> Option<String> {
-    let values = blocks.iter().map(|block| on_scale(scale, block.value)).filter(|value| value.is_finite());
-    range_of(scale, &values.collect::<Vec<_>>())
 }
 
 pub fn or_nothing<T>(value: Option<T>, said: impl FnOnce(T) -> String) -> String {

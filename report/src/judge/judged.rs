@@ -73,8 +73,7 @@ pub struct Row {
     pub failed: usize,
     /// The blocks that are set aside, as they found the cores of a virtual machine elsewhere than most of the round.
     pub aside: Vec<Aside>,
-    /// Path of the round that it is of, relative to the results root.
-    pub round: String,
+    pub at: At,
     /// A smaller question of the claim, or a scenario that a pooled row has heard.
     pub beside: bool,
 }
@@ -88,10 +87,6 @@ impl Row {
     /// Whether it is of this scenario, or of the part that begins so.
     pub fn is_of(&self, name: &str) -> bool {
         self.scenario == name || self.part.starts_with(name)
-    }
-
-    pub fn has_figure(&self) -> bool {
-        self.estimate.is_some() || !self.sides.is_empty()
     }
 
     /// A ratio beyond the margin, whatever is claimed of it; of other quantities a verdict that is not *no difference*.
@@ -112,6 +107,16 @@ impl Row {
     }
 }
 
+/// The round that a figure is of.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct At {
+    /// Path of its folder, relative to the results root.
+    pub round: String,
+    pub host: usize,
+    /// Whether idle cores of the host poll for work before they sleep.
+    pub polls: bool,
+}
+
 /// A block that is set aside.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Aside {
@@ -120,12 +125,6 @@ pub struct Aside {
     /// From core to core then, and usually.
     pub apart_ns: f64,
     pub usual_ns: f64,
-}
-
-impl Aside {
-    pub fn is_farther(&self) -> bool {
-        self.apart_ns > self.usual_ns
-    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -161,8 +160,8 @@ pub struct Mirror {
     pub apart: Estimate,
     /// *Holds* if both show the same, *does not hold* if not; *unclear* by noise, or too few blocks.
     pub agrees: Verdict,
-    /// The results folder and the host where both ran.
-    pub at: (String, usize),
+    /// Where both ran.
+    pub at: At,
 }
 
 impl Mirror {
@@ -206,10 +205,6 @@ impl Judged {
 }
 
 impl JudgedStudy {
-    pub fn claim(&self, id: &str) -> Option<&JudgedClaim> {
-        self.claims.iter().find(|claim| claim.id == id)
-    }
-
     /// What was found for the claim `id` in `form`, or for the further test of this id.
     pub fn asked(&self, id: &str, form: Form) -> Option<&JudgedForm> {
         form_of(&self.claims, id, form)
@@ -223,11 +218,12 @@ impl JudgedStudy {
 
 impl JudgedClaim {
     pub fn forms(&self) -> impl Iterator<Item = (Form, &Judged)> {
-        Form::VARIANTS.iter().filter_map(|&form| Some((form, self.form(form).as_ref().ok()?)))
+        let forms = self.tests.iter().take(Form::VARIANTS.len());
+        forms.filter_map(|test| Some((test.form, test.of.as_ref().ok()?)))
     }
 
     pub fn evidence(&self) -> impl Iterator<Item = &Judged> {
-        self.forms().map(|(_, found)| found).chain(self.further.iter().flat_map(|test| &test.form))
+        self.tests.iter().flat_map(|test| &test.of)
     }
 }
 

@@ -4,8 +4,9 @@ use super::pairs::Pairs;
 use super::round::scale;
 use super::{Round, newest};
 use crate::claims::Of;
+use crate::claims::handoffs::Beside;
 use crate::claims::map::{Crossing, Curve, Line, Map, When};
-use crate::judge::judged::{Estimate, Scale};
+use crate::judge::judged::{At, Estimate, Scale};
 use crate::judge::prices::{Prices, Tariff};
 use crate::judge::{figures, prediction::effect};
 use crate::stats::{CONFIDENCE, Interval, median_estimate};
@@ -22,11 +23,7 @@ pub struct JudgedMap {
 /// A map on one host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OnHost {
-    pub host: usize,
-    /// Whether its idle cores poll for work before they sleep.
-    pub polls: bool,
-    /// Path of the round, relative to the results root.
-    pub round: String,
+    pub at: At,
     /// In rising order of x.
     pub points: Vec<Point>,
     pub crossings: Vec<Crossed>,
@@ -57,7 +54,7 @@ pub struct Crossed {
 /// The maps that some host measured, on each by the newest that did of the `rounds` of all hosts, the newest first.
 pub fn judge(maps: &[Map], rounds: &[&Round], prices: &Prices) -> Vec<JudgedMap> {
     let judged = maps.iter().map(|map| {
-        let hosts = newest(rounds, |round| round.host, |round| in_round(map, round, prices));
+        let hosts = newest(rounds, |round| round.at.host, |round| in_round(map, round, prices));
         JudgedMap { map: map.clone(), hosts }
     });
     judged.filter(|judged| !judged.hosts.is_empty()).collect()
@@ -65,67 +62,64 @@ pub fn judge(maps: &[Map], rounds: &[&Round], prices: &Prices) -> Vec<JudgedMap>
 
 /// What a round measured of a map; `None` if it did not.
 fn in_round(map: &Map, round: &Round, prices: &Prices) -> Option<OnHost> {
-    // What was measured is the round's; what is predicted, today's.
-    let tariff = |curve: &Curve| Tariff::on(round.host, prices, &curve.price, curve.side);
-    let curves: Vec<_> = map.curves.iter().filter_map(|curve| Some((curve, tariff(curve)?))).collect();
     let map = round.claims.maps.iter().find(|own| own.id == map.id)?;
-    let gather = |line: &Line, scenario: &str| {
-        let is_asked = line.quantity.is_measured(&round.profile);
-        if is_asked { round.gather(&line.quantity, scenario) } else { Pairs::default() }
-    };
-    let base = map.base.as_ref().and_then(|base| map.line(base));
+    let tariffs: Vec<_> = map.curves.iter().map(|curve| Tariff::on(round.at.host, prices, &curve.law)).collect();
     let x = |scenario: &String| stats::median(round.gather(&map.place, scenario).values());
     let found = round.asked(&map.place).iter().filter_map(|scenario| Some((x(scenario)?, scenario)));
     let mut scenarios: Vec<(f64, &String)> = found.filter(|(x, _)| x.is_finite() && *x > 0.0).collect();
     scenarios.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let point = |(x, scenario): &(f64, &String)| {
-        let found: Vec<Pairs> = map.lines.iter().map(|line| gather(line, scenario)).collect();
-        let shown = |own: &Pairs| match base {
-            Some(base) => quotients(own, &found[base]),
-            None => own.values(),
+    let gather = |scenario: &String| {
+        let of_line = |Line { quantity, .. }: &Line| {
+            let is_asked = round.asked(quantity).contains(scenario);
+            if is_asked { round.gather(quantity, scenario) } else { Pairs::default() }
         };
-        let ys: Vec<Option<Estimate>> = found.iter().map(|own| median_estimate(&shown(own), CONFIDENCE)).collect();
-        let plain: Vec<Option<f64>> = found.iter().map(|own| stats::median(own.values())).collect();
-        let by_rule = |(line, y): (&Line, &Option<Estimate>)| {
-            let (curve, tariff) = curves.iter().find(|(curve, _)| curve.arm == line.arm && y.is_some())?;
-            let median = |arm: &str| plain[map.line(arm)?];
-            let over = median(&curve.over)?;
-            let part = curve.beside.as_ref().map_or(Some(0.0), |part| median(part))?;
-            let handoffs = curve.handoffs.count(|metric, arm| round.median(scenario, arm, metric))?;
-            let second = fmt::conversion("s", fmt::unit_of(&line.quantity.metric))?;
-            let price = tariff.after(over / second / handoffs) * second;
-            Some(over * effect(curve.shape, (over, part), handoffs, price))
-        };
-        let by_rule: Vec<Option<f64>> = map.lines.iter().zip(&ys).map(by_rule).collect();
-        let over = base.map_or(Some(1.0), |base| plain[base]);
-        let predicted = by_rule.iter().map(|y| Some((*y)? / over?)).collect();
-        Point { x: *x, ys, predicted, plain, by_rule }
+        map.lines.iter().map(of_line).collect::<Vec<_>>()
     };
-    let points: Vec<Point> = scenarios.iter().map(point).collect();
-    let on_map = |Crossing { lines: [arm, over], at, when, .. }: &Crossing| {
-        let [own, others] = [arm, over].map(|line| round.scenarios(&line.quantity));
-        let shared = scenarios.iter().filter(|(_, name)| own.contains(name) && others.contains(name));
-        let ratio = |scenario: &str| {
-            let ratios = quotients(&gather(arm, scenario), &gather(over, scenario));
-            median_estimate(&ratios, CONFIDENCE)
+    let found: Vec<Vec<Pairs>> = scenarios.iter().map(|(_, scenario)| gather(scenario)).collect();
+    let point = |(&(x, scenario), found): (&(f64, &String), &Vec<Pairs>)| {
+        let y = |own: &Pairs| {
+            let values = map.base.map_or_else(|| own.values(), |base| quotients(own, &found[base]));
+            median_estimate(&values, CONFIDENCE)
         };
-        let ratios: Option<Vec<(f64, Estimate)>> = shared.map(|(x, scenario)| Some((*x, ratio(scenario)?))).collect();
+        let ys: Vec<Option<Estimate>> = found.iter().map(y).collect();
+        let plain: Vec<Option<f64>> = found.iter().map(|own| stats::median(own.values())).collect();
+        let by_rule = |line: usize| {
+            let mut ruled = map.curves.iter().zip(&tariffs).filter_map(|(curve, price)| Some((curve, price.as_ref()?)));
+            let (Curve { over, law, .. }, tariff) = ruled.find(|(curve, _)| curve.arm == line && ys[line].is_some())?;
+            let over_y = plain[*over]?;
+            let part = match &law.beside {
+                None => 0.0,
+                Some(Beside::Arm(part)) => plain[map.line(part)?]?,
+                Some(Beside::Share { share }) => round.median(scenario, &map.lines[*over].arm, share)? * over_y,
+            };
+            let handoffs = law.handoffs.count(|metric, arm| round.median(scenario, arm, metric))?;
+            let second = fmt::conversion("s", fmt::unit_of(&map.lines[line].quantity.metric))?;
+            let price = tariff.after(over_y / second / handoffs) * second;
+            Some(over_y * effect((over_y, part), handoffs, price))
+        };
+        let by_rule: Vec<Option<f64>> = (0..map.lines.len()).map(by_rule).collect();
+        let over = map.base.map_or(Some(1.0), |base| plain[base]);
+        let predicted = by_rule.iter().map(|y| Some((*y)? / over?)).collect();
+        Point { x, ys, predicted, plain, by_rule }
+    };
+    let points: Vec<Point> = scenarios.iter().zip(&found).map(point).collect();
+    let on_map = |&Crossing { arm, over, at, when, .. }: &Crossing| {
+        let [own, others] = [arm, over].map(|line| round.scenarios(&map.lines[line].quantity));
+        let shared = scenarios.iter().zip(&found).filter(|((_, name), _)| own.contains(name) && others.contains(name));
+        let ratio = |found: &Vec<Pairs>| median_estimate(&quotients(&found[arm], &found[over]), CONFIDENCE);
+        let ratios: Option<Vec<(f64, Estimate)>> = shared.map(|((x, _), found)| Some((*x, ratio(found)?))).collect();
         let ratios = ratios.unwrap_or_default();
-        let measured = crossed(&ratios, *at, *when);
+        let measured = crossed(&ratios, at, when);
         let ends = ratios.first().zip(ratios.last()).map_or((0.0, 0.0), |(first, last)| (first.0, last.0));
-        let ruled = |(arm, over): (usize, usize)| {
-            let y = |point: &Point, line: usize| point.by_rule[line].or(point.plain[line]);
-            let ratio = |point: &Point| Some((point.x, y(point, arm)? / y(point, over)?));
-            let is_ruled = points.iter().any(|point| point.by_rule[arm].or(point.by_rule[over]).is_some());
-            pass(&points.iter().filter(|_| is_ruled).filter_map(ratio).collect::<Vec<_>>(), *at, *when)
-        };
-        let is_of_y = |of: &usize| arm.quantity.metric == map.lines[*of].quantity.metric;
-        let predicted = map.line(&arm.arm).filter(is_of_y).zip(map.line(&over.arm)).and_then(ruled);
-        Crossed { measured, predicted, ends }
+        let y = |point: &Point, line: usize| point.by_rule[line].or(point.plain[line]);
+        let ratio = |point: &Point| Some((point.x, y(point, arm)? / y(point, over)?));
+        let is_ruled = points.iter().any(|point| point.by_rule[arm].or(point.by_rule[over]).is_some());
+        let ruled: Vec<(f64, f64)> = points.iter().filter(|_| is_ruled).filter_map(ratio).collect();
+        Crossed { measured, predicted: pass(&ruled, at, when), ends }
     };
     let crossings = map.crossings.iter().map(on_map).collect();
     let is_there = points.iter().any(|point| point.ys.iter().any(Option::is_some));
-    is_there.then(|| OnHost { host: round.host, polls: round.polls, round: round.folder.clone(), points, crossings })
+    is_there.then(|| OnHost { at: round.at.clone(), points, crossings })
 }
 
 /// The ratio of each block that has both and in which one at least is known.
@@ -218,8 +212,8 @@ impl JudgedMap {
     /// "12 to 45 µs", "less than 10 µs", "20 ms to more than 100 ms": the range over hosts; over those whose idle cores sleep, if there are any, as
     /// waking a core is most of many handoffs.
     fn range(&self, place: usize) -> Option<String> {
-        let all_poll = self.hosts.iter().all(|on| on.polls);
-        let crossed = self.hosts.iter().filter(|on| on.polls == all_poll).filter_map(|on| on.crossings.get(place));
+        let all_poll = self.hosts.iter().all(|on| on.at.polls);
+        let crossed = self.hosts.iter().filter(|on| on.at.polls == all_poll).filter_map(|on| on.crossings.get(place));
         self.in_words(crossed.filter_map(|crossed| Some((crossed.measured?.point, crossed.ends))).collect())
     }
 

@@ -20,7 +20,7 @@ pub(super) fn compare(rounds: &[&Round], id: &str, form: Form) -> Vec<Mirror> {
         let found: Vec<Mirror> = parts.iter().flat_map(|part| of_part(round, part)).collect();
         (!found.is_empty()).then_some(found)
     };
-    newest(rounds, |round| (round.host, &round.profile), in_round).concat()
+    newest(rounds, |round| (round.at.host, &round.profile), in_round).concat()
 }
 
 fn of_part(round: &Round, part: &Part) -> Vec<Mirror> {
@@ -30,7 +30,7 @@ fn of_part(round: &Round, part: &Part) -> Vec<Mirror> {
         let apart = ratio_estimate(&Pairs::joined(&[&theirs, &ours], |both| Some(both[0] - both[1])), CONFIDENCE)?;
         let agrees = rules::equal(&apart, MARGIN);
         let (theirs, ours) = (ratio_estimate(&theirs, CONFIDENCE)?, ratio_estimate(&ours, CONFIDENCE)?);
-        let (part, scenario, at) = (part.text.clone(), scenario.to_owned(), (round.folder.clone(), round.host));
+        let (part, scenario, at) = (part.text.clone(), scenario.to_owned(), round.at.clone());
         Some(Mirror { part, scenario, theirs, ours, but: but.to_owned(), apart, agrees, at })
     };
     let both = |scenario: &String| {
@@ -56,7 +56,7 @@ pub(super) fn believe(found: &mut Judged, host: usize) {
     let agrees = |mirror: &&Mirror| mirror.agrees == Verdict::Holds;
     let decides = |mirror: &Mirror| {
         let same = || found.mirrors.iter().filter(can_tell).filter(|other| other.is_same(mirror));
-        same().find(|other| other.at.1 == host).or_else(|| same().find(agrees)).or_else(|| same().next())
+        same().find(|other| other.at.host == host).or_else(|| same().find(agrees)).or_else(|| same().next())
     };
     let mut deciding = found.mirrors.iter().filter_map(decides);
     let Some(mirror) = deciding.find(|mirror| mirror.agrees == Verdict::DoesNotHold) else { return };

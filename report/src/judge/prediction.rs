@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::claims::handoffs::{Beside, Rule, Shape};
+use crate::claims::handoffs::{Beside, Rule};
 use crate::fmt;
 use crate::judge::Round;
-use crate::judge::judged::{Estimate, JudgedStudy, Row, Scale};
+use crate::judge::judged::{At, Estimate, JudgedStudy, Row, Scale};
 use crate::judge::prices::{Prices, Tariff};
 use crate::stats::signed_rank::FEWEST;
 
@@ -14,32 +14,36 @@ const SMALL: f64 = 0.20;
 const POINTS: f64 = 0.05;
 const SHARE: f64 = 0.25;
 
-/// What a rule needs of one host in one scenario to predict, and what was measured there.
+/// What was measured of a rule on one host in one scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observed {
     pub rule: Rule,
-    pub host: usize,
-    /// Whether idle cores of the host poll before they sleep.
-    pub polls: bool,
+    pub at: At,
     pub scenario: String,
     /// The arm with the handoffs over the one without.
     pub effect: Estimate,
-    /// What the arm without handoffs takes, and in [`Shape::Overlap`] one of its parts alone.
-    pub base_s: f64,
-    pub part_s: f64,
     pub handoffs: f64,
-    /// What one of them takes, if this host knows.
-    pub price: Option<Tariff>,
+    /// Work between two of them.
+    pub between_s: f64,
+    /// `None` where this host does not know the price.
+    pub predicted: Option<Predicted>,
 }
 
-/// What handoffs make of work that takes `base_s` without them, as a ratio, where each takes `price_s`. In [`Shape::Overlap`] one of its two parts takes
-/// `part_s`; both then pay the price, for one gives while the other takes, so that it adds to the longer.
-pub fn effect(shape: Shape, (base_s, part_s): (f64, f64), handoffs: f64, price_s: f64) -> f64 {
-    let longer = match shape {
-        Shape::Added => base_s,
-        Shape::Overlap => part_s.max(base_s - part_s),
-    };
-    (longer + handoffs * price_s) / base_s
+/// An effect as a host's own price predicts it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predicted {
+    pub tariff: Tariff,
+    /// What a handoff takes after as much work as lies between two of these.
+    pub price_s: f64,
+    /// As a ratio.
+    pub effect: f64,
+    pub agrees: bool,
+}
+
+/// What handoffs make of work that takes `base_s` without them, as a ratio, where each takes `price_s`. If a part of it, which takes `part_s`, goes on
+/// beside the rest, both pay the price, for one gives while the other takes, so that it adds to the longer.
+pub fn effect((base_s, part_s): (f64, f64), handoffs: f64, price_s: f64) -> f64 {
+    (part_s.max(base_s - part_s) + handoffs * price_s) / base_s
 }
 
 /// Whether a prediction is as good as the rule promises.
@@ -48,17 +52,6 @@ pub fn agrees(predicted: f64, measured: f64) -> bool {
         (predicted - measured).abs() <= POINTS
     } else {
         (predicted.ln() - measured.ln()).abs() <= SHARE * measured.ln().abs()
-    }
-}
-
-impl Observed {
-    pub fn between_s(&self) -> f64 {
-        self.base_s / self.handoffs
-    }
-
-    /// The effect, as a ratio, if a handoff takes so long.
-    pub fn predicted(&self, price_s: f64) -> f64 {
-        effect(self.rule.shape, (self.base_s, self.part_s), self.handoffs, price_s)
     }
 }
 
@@ -71,7 +64,7 @@ pub fn observe(rule: &Rule, rounds: &[&Round], judged: &JudgedStudy, prices: &Pr
             |scenario: &String| rounds.iter().find_map(|round| in_round(round, &round.row(quantity, scenario)));
         return scenarios.into_iter().filter_map(newest).collect();
     }
-    let of_row = |row: &Row| in_round(rounds.iter().find(|round| round.folder == row.round)?, row);
+    let of_row = |row: &Row| in_round(rounds.iter().find(|round| round.at == row.at)?, row);
     let found = rule.claim.as_ref().zip(rule.form).and_then(|(id, form)| judged.found(id, form));
     found.into_iter().flat_map(|found| &found.rows).filter_map(of_row).collect()
 }
@@ -82,7 +75,7 @@ fn observe_row(rule: &Rule, round: &Round, row: &Row, all: &Prices) -> Option<Ob
     // What too few blocks measured is no effect yet.
     let is_effect = |of: &Estimate| of.n >= FEWEST && of.point.is_finite() && of.point > 0.0;
     let estimate = row.estimate.filter(is_effect)?;
-    let effect = match &rule.base {
+    let measured = match &rule.base {
         base if base == denominator => estimate,
         base if base == numerator => {
             let Estimate { point, lo, hi, .. } = estimate;
@@ -97,14 +90,20 @@ fn observe_row(rule: &Rule, round: &Round, row: &Row, all: &Prices) -> Option<Ob
         Some(metric) => seconds(metric, &rule.base)?,
         None => side?.median * fmt::conversion(fmt::unit_of(&side?.metric), "s")?,
     };
-    let part_s = match &rule.beside {
+    let part_s = match &rule.law.beside {
         None => 0.0,
         Some(Beside::Arm(part)) => seconds(rule.metric.as_deref().unwrap_or("work_s"), part)?,
         Some(Beside::Share { share }) => median(share, &rule.base)? * base_s,
     };
-    let handoffs = rule.handoffs.count(median)?;
-    let (rule, host, polls, scenario) = (rule.clone(), round.host, round.polls, row.scenario.clone());
-    let price = Tariff::on(host, all, &rule.price, rule.side);
-    let observed = Observed { rule, host, polls, scenario, effect, base_s, part_s, handoffs, price };
+    let handoffs = rule.law.handoffs.count(median)?;
+    let between_s = base_s / handoffs;
+    let predict = |tariff: Tariff| {
+        let price_s = tariff.after(between_s);
+        let effect = effect((base_s, part_s), handoffs, price_s);
+        Predicted { tariff, price_s, effect, agrees: agrees(effect, measured.point) }
+    };
+    let (rule, at, scenario) = (rule.clone(), round.at.clone(), row.scenario.clone());
+    let predicted = Tariff::on(at.host, all, &rule.law).map(predict);
+    let observed = Observed { rule, at, scenario, effect: measured, handoffs, between_s, predicted };
     (base_s > 0.0 && handoffs > 0.0).then_some(observed)
 }

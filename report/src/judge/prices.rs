@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::claims::Quantity;
-use crate::claims::handoffs::{Price, PriceOf, Way};
+use crate::claims::handoffs::{Law, Price, Way};
 use crate::fmt;
-use crate::judge::judged::{Row, Scale};
+use crate::judge::judged::{At, Row, Scale};
 use crate::judge::{Round, figures, newest};
 
 /// A price on all hosts.
@@ -21,11 +21,7 @@ pub struct JudgedPrice {
 /// A price on one host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OnHost {
-    pub host: usize,
-    /// Whether its idle cores poll for work before they sleep.
-    pub polls: bool,
-    /// Path of the round, relative to the results root.
-    pub round: String,
+    pub at: At,
     pub rows: Vec<(Way, Row)>,
 }
 
@@ -37,12 +33,12 @@ impl OnHost {
 
 impl JudgedPrice {
     pub fn on(&self, host: usize) -> Option<&OnHost> {
-        self.hosts.iter().find(|on| on.host == host)
+        self.hosts.iter().find(|on| on.at.host == host)
     }
 
     /// The hosts that a range is over: those that measured the most ways, so that sync and async are of the same hosts.
     pub fn ranged(&self) -> impl Iterator<Item = &OnHost> {
-        let asleep = || self.hosts.iter().filter(|on| !(self.polling_apart && on.polls));
+        let asleep = || self.hosts.iter().filter(|on| !(self.polling_apart && on.at.polls));
         let ways = asleep().map(|on| on.rows.len()).max();
         asleep().filter(move |on| Some(on.rows.len()) == ways)
     }
@@ -57,7 +53,7 @@ impl JudgedPrice {
 
     /// The range over the hosts whose idle cores poll, which stand apart.
     pub fn polling_range(&self, way: Way) -> Option<String> {
-        let apart = self.hosts.iter().filter(|on| self.polling_apart && on.polls);
+        let apart = self.hosts.iter().filter(|on| self.polling_apart && on.at.polls);
         figures::range(&apart.filter_map(|on| on.row(way)).collect::<Vec<_>>())
     }
 
@@ -84,31 +80,37 @@ impl JudgedPrice {
 
 /// What one handoff takes on a host after so much work of the caller, both in seconds, in rising order of work.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tariff(Vec<(f64, f64)>);
+pub struct Tariff {
+    /// What a chart calls the price.
+    pub short: String,
+    points: Vec<(f64, f64)>,
+}
 
 impl Tariff {
     /// The price without work before it, and those after some that `host` knows; `None` where it does not know the first, or that is no time.
-    pub fn on(host: usize, prices: &Prices, PriceOf { study, id }: &PriceOf, way: Way) -> Option<Self> {
+    pub fn on(host: usize, prices: &Prices, Law { price, side, .. }: &Law) -> Option<Self> {
+        let (study, id) = price.split_once('.')?;
         let own = prices.get(study)?;
-        let first = own.iter().find(|judged| judged.price.id == *id)?.seconds(host, way)?;
+        let judged = own.iter().find(|judged| judged.price.id == id)?;
+        let first = judged.seconds(host, *side)?;
         let later = own.iter().filter_map(|judged| {
-            let after = judged.price.after.as_ref().filter(|after| after.of == *id)?;
-            Some((after.us * 1e-6, judged.seconds(host, way)?))
+            let after = judged.price.after.as_ref().filter(|after| after.of == id)?;
+            Some((after.us * 1e-6, judged.seconds(host, *side)?))
         });
         let mut points: Vec<(f64, f64)> = std::iter::once((0.0, first)).chain(later).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Some(Tariff(points))
+        Some(Tariff { short: judged.price.short.clone(), points })
     }
 
     /// The price after so much work: on a straight line between two that were measured, after more than any the last.
     pub fn after(&self, work_s: f64) -> f64 {
-        let above = self.0.partition_point(|(work, _)| *work <= work_s).max(1);
-        let (from, low) = self.0[above - 1];
-        self.0.get(above).map_or(low, |(to, high)| low + (high - low) * (work_s - from) / (to - from))
+        let above = self.points.partition_point(|(work, _)| *work <= work_s).max(1);
+        let (from, low) = self.points[above - 1];
+        self.points.get(above).map_or(low, |(to, high)| low + (high - low) * (work_s - from) / (to - from))
     }
 
     pub fn least_and_most(&self) -> [f64; 2] {
-        let prices = || self.0.iter().map(|(_, price)| *price);
+        let prices = || self.points.iter().map(|(_, price)| *price);
         [prices().fold(f64::INFINITY, f64::min), prices().fold(f64::NEG_INFINITY, f64::max)]
     }
 }
@@ -119,11 +121,11 @@ pub type Prices = BTreeMap<String, Vec<JudgedPrice>>;
 /// The prices that some host measured, on each by the newest that did of the `rounds` of all hosts, the newest first.
 pub fn judge(prices: &[Price], rounds: &[&Round]) -> Vec<JudgedPrice> {
     let judged = prices.iter().map(|price| {
-        let hosts = newest(rounds, |round| round.host, |round| in_round(price, round));
+        let hosts = newest(rounds, |round| round.at.host, |round| in_round(price, round));
         JudgedPrice { price: price.clone(), hosts, polling_apart: false }
     });
     let judged: Vec<JudgedPrice> = judged.filter(|judged| !judged.hosts.is_empty()).collect();
-    let polling_apart = judged.iter().flat_map(|judged| &judged.hosts).any(|on| !on.polls);
+    let polling_apart = judged.iter().flat_map(|judged| &judged.hosts).any(|on| !on.at.polls);
     judged.into_iter().map(|judged| JudgedPrice { polling_apart, ..judged }).collect()
 }
 
@@ -135,5 +137,5 @@ fn in_round(price: &Price, round: &Round) -> Option<OnHost> {
         row.estimate.is_some().then_some((*way, row))
     };
     let rows: Vec<(Way, Row)> = own.sides.iter().filter_map(row).collect();
-    (!rows.is_empty()).then(|| OnHost { host: round.host, polls: round.polls, round: round.folder.clone(), rows })
+    (!rows.is_empty()).then(|| OnHost { at: round.at.clone(), rows })
 }

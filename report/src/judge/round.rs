@@ -9,7 +9,7 @@ use super::pairs::Pairs;
 use crate::claims::{Claims, Of, Quantity, Unit};
 use crate::folder::dataset::{CORE_TO_CORE, Dataset, Sample};
 use crate::folder::{Folder, host};
-use crate::judge::judged::{Aside, Estimate, JudgedControl, Row, Scale, Side, Verdict};
+use crate::judge::judged::{Aside, At, Estimate, JudgedControl, Row, Scale, Side, Verdict};
 use crate::stats::signed_rank::{FEWEST, Interval};
 use crate::stats::{self, CONFIDENCE, duet, estimate, floor, median_estimate, modes};
 
@@ -20,16 +20,13 @@ const ELSEWHERE: f64 = 1.5;
 /// A round of one host: its samples, and the claims as far as it was asked them.
 #[derive(Debug)]
 pub struct Round {
-    pub host: usize,
-    pub folder: String,
+    pub at: At,
     /// `quick`, `full` or `smoke`.
     pub profile: String,
     /// How many layouts of the program the blocks use in turn.
     pub layouts: NonZeroU64,
     /// The processors of its machine, if that could be read.
     pub cpus: Option<f64>,
-    /// Whether its idle cores poll for work before they sleep.
-    pub polls: bool,
     /// How far apart its cores usually are, in ns; `None` if the runs did not say.
     pub core_to_core_ns: Option<f64>,
     pub claims: Claims,
@@ -58,8 +55,8 @@ impl Round {
         let (profile, layouts) = (folder.meta.profile.clone(), folder.meta.layouts);
         let (cpus, polls) = (folder.machine.number("cpu_count"), host::idle_poll_ns(&folder.machine).is_some());
         let core_to_core_ns = usual(&folder.core_to_core_ns());
-        let (folder, data) = (folder.below(), folder.dataset());
-        Round { host, folder, profile, layouts, cpus, polls, core_to_core_ns, claims, data, controls: OnceCell::new() }
+        let (at, data) = (At { round: folder.below(), host, polls }, folder.dataset());
+        Round { at, profile, layouts, cpus, core_to_core_ns, claims, data, controls: OnceCell::new() }
     }
 
     pub(super) fn controls(&self) -> &[JudgedControl] {
@@ -175,7 +172,7 @@ impl Round {
             verdict: Verdict::Unclear,
             failed: found.failed,
             aside: self.aside(found, |pair| if quantity.is_ratio() { pair.exp() } else { pair }),
-            round: self.folder.clone(),
+            at: self.at.clone(),
             beside: false,
         }
     }

@@ -6,28 +6,6 @@ use std::collections::BTreeMap;
 use super::round::{is_elsewhere, usual};
 use crate::folder::{Folder, host, machine::Machine};
 
-/// Where the figures of a study come from, for the report.
-#[derive(Debug, Clone, Default)]
-pub struct Origin {
-    /// The host of the newest round.
-    pub here: usize,
-    /// Names of all hosts, the one with the newest round of any study first.
-    pub names: Vec<String>,
-    /// Every round that has a part in what is shown.
-    pub rounds: Vec<Source>,
-}
-
-impl Origin {
-    /// What the host of the round in `folder` is called.
-    pub fn host_of(&self, folder: &str) -> Option<&str> {
-        self.rounds.iter().find(|round| round.folder == folder).map(|round| self.name(round.host))
-    }
-
-    pub fn name(&self, host: usize) -> &str {
-        self.names.get(host).map_or("host", String::as_str)
-    }
-}
-
 /// The part of a calibration in what is shown.
 pub const CALIBRATES: &str = "calibrates";
 
@@ -69,7 +47,7 @@ pub fn choose(folders: &[Folder]) -> (Studies<'_>, Vec<String>) {
         let usual_ns = usual(&folder.core_to_core_ns());
         let is_same = |(machine, other): &(&Machine, Option<f64>)| {
             let is_moved = usual_ns.zip(*other).is_some_and(|(own, other)| is_elsewhere(own, other));
-            host::is_same(machine, &folder.machine) && !is_moved
+            host::is_same(machine, &folder.machine, false) && !is_moved
         };
         let is_like = |host: &Vec<(&Machine, Option<f64>)>| host.iter().all(is_same);
         let host = hosts.iter().position(is_like).unwrap_or(hosts.len());

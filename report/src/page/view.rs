@@ -7,9 +7,9 @@ use crate::claims::rules::{Over, over, together};
 use crate::folder::dataset::Dataset;
 use crate::judge::judged::{Calibrated, Judged, JudgedClaim, JudgedStudy, Mirror, Row, Verdict};
 use crate::judge::maps::JudgedMap;
-use crate::judge::prediction::{Observed, agrees};
-use crate::judge::prices::{JudgedPrice, Tariff};
-use crate::judge::rounds::{CALIBRATES, Origin};
+use crate::judge::prediction::{Observed, Predicted};
+use crate::judge::prices::JudgedPrice;
+use crate::judge::rounds::{CALIBRATES, Source};
 use crate::page::Page;
 
 /// A study with everything that is printed about it.
@@ -25,43 +25,39 @@ pub struct StudyView {
     /// The samples of the newest round, behind tables.
     pub data: Dataset,
     pub calibration: Vec<Calibrated>,
-    pub origin: Origin,
+    /// The host of the newest round.
+    pub here: usize,
+    /// Names of all hosts, the one with the newest round of any study first.
+    pub hosts: Vec<String>,
+    /// Every round that has a part in what is shown.
+    pub rounds: Vec<Source>,
 }
 
-/// An effect as a host's own price predicts it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Predicted<'a> {
-    pub observed: &'a Observed,
-    pub tariff: &'a Tariff,
-    /// What a handoff takes after as much work as lies between two of these.
-    pub price_s: f64,
-    pub predicted: f64,
-    pub agrees: bool,
-}
+/// What was measured of a rule, and what was predicted.
+pub type Line<'a> = (&'a Observed, &'a Predicted);
 
 /// All that the rules of the studies predict where the host has the price.
-pub fn predicted(studies: &[StudyView]) -> Vec<Predicted<'_>> {
-    let found = studies.iter().flat_map(|view| &view.observed).filter_map(|observed| {
-        let tariff = observed.price.as_ref()?;
-        let price_s = tariff.after(observed.between_s());
-        let predicted = observed.predicted(price_s);
-        Some(Predicted { observed, tariff, price_s, predicted, agrees: agrees(predicted, observed.effect.point) })
-    });
-    found.collect()
+pub fn predicted(studies: &[StudyView]) -> Vec<Line<'_>> {
+    let observed = studies.iter().flat_map(|view| &view.observed);
+    observed.filter_map(|observed| Some((observed, observed.predicted.as_ref()?))).collect()
 }
 
 /// The host of the newest round that measured a price.
 pub fn price_host(studies: &[StudyView]) -> usize {
     let hosts = studies.iter().flat_map(|view| &view.prices).flat_map(|price| &price.hosts);
-    let newest = hosts.max_by_key(|on| on.round.rsplit('/').next().map(str::to_owned));
-    newest.map_or(0, |on| on.host)
+    let newest = hosts.max_by_key(|on| on.at.round.rsplit('/').next().map(str::to_owned));
+    newest.map_or(0, |on| on.at.host)
 }
 
 impl StudyView {
+    pub fn host_name(&self, host: usize) -> &str {
+        self.hosts.get(host).map_or("host", String::as_str)
+    }
+
     /// What each host says, the host of the newest round first.
     pub fn hosts(&self) -> impl Iterator<Item = (usize, &JudgedStudy)> {
         let elsewhere = self.elsewhere.iter().map(|(host, study)| (*host, study));
-        std::iter::once((self.origin.here, &self.judged)).chain(elsewhere)
+        std::iter::once((self.here, &self.judged)).chain(elsewhere)
     }
 
     /// What the hosts found for the claim `id` in `form`, or for the further test of this id.
@@ -76,13 +72,13 @@ impl StudyView {
     }
 
     /// The settings that were measured of the claim `id` in `form`, or of the further test of this id: of each the rows of all hosts.
-    pub fn settings<'a>(&'a self, id: &str, form: Form) -> Vec<Vec<(usize, &'a Row)>> {
-        let mut settings: Vec<Vec<(usize, &Row)>> = Vec::new();
-        for (host, found) in self.found(id, form) {
-            for row in found.rows.iter().filter(|row| row.has_figure()) {
-                match settings.iter_mut().find(|rows| rows[0].1.is_same(row)) {
-                    Some(rows) => rows.push((host, row)),
-                    None => settings.push(vec![(host, row)]),
+    pub fn settings<'a>(&'a self, id: &str, form: Form) -> Vec<Vec<&'a Row>> {
+        let mut settings: Vec<Vec<&Row>> = Vec::new();
+        for (_, found) in self.found(id, form) {
+            for row in found.rows.iter().filter(|row| row.estimate.is_some() || !row.sides.is_empty()) {
+                match settings.iter_mut().find(|rows| rows[0].is_same(row)) {
+                    Some(rows) => rows.push(row),
+                    None => settings.push(vec![row]),
                 }
             }
         }
@@ -90,12 +86,12 @@ impl StudyView {
     }
 
     /// The settings among them that decide: what stands beside in all hosts is left out, and what does so on a host that decides.
-    pub fn deciding_settings<'a>(&'a self, id: &str, form: Form) -> Vec<Vec<(usize, &'a Row)>> {
+    pub fn deciding_settings<'a>(&'a self, id: &str, form: Form) -> Vec<Vec<&'a Row>> {
         let mut settings = self.settings(id, form);
-        settings.retain(|rows| rows.iter().any(|(_, row)| !row.beside));
+        settings.retain(|rows| rows.iter().any(|row| !row.beside));
         for rows in &mut settings {
-            let deciding: BTreeSet<usize> = rows.iter().filter(|(_, row)| !row.beside).map(|(host, _)| *host).collect();
-            rows.retain(|(host, row)| !row.beside || !deciding.contains(host));
+            let deciding: BTreeSet<usize> = rows.iter().filter(|row| !row.beside).map(|row| row.at.host).collect();
+            rows.retain(|row| !row.beside || !deciding.contains(&row.at.host));
         }
         settings
     }
@@ -104,12 +100,6 @@ impl StudyView {
     pub fn mirrors(&self, id: &str, form: Form) -> impl Iterator<Item = &Mirror> {
         let mirrors = self.judged.found(id, form).into_iter().flat_map(|found| &found.mirrors);
         mirrors.filter(|mirror| mirror.but.is_empty())
-    }
-
-    /// The same without their hosts.
-    pub fn deciding_rows<'a>(&'a self, id: &str, form: Form) -> Vec<Vec<&'a Row>> {
-        let settings = self.deciding_settings(id, form).into_iter();
-        settings.map(|rows| rows.into_iter().map(|(_, row)| row).collect()).collect()
     }
 
     /// The causes that were tested of it, by their short names, each with what the hosts say on which there is an effect.
@@ -144,16 +134,16 @@ impl StudyView {
     /// The folders of rounds that some row is of.
     pub fn rounds_used(&self) -> BTreeSet<String> {
         let goals = self.judged.goals.iter().flat_map(|goal| &goal.rows);
-        let rows = self.evidence().flat_map(|found| &found.rows).chain(goals).map(|row| &row.round);
-        let prices = self.prices.iter().flat_map(|price| &price.hosts).map(|on| &on.round);
-        let maps = self.maps.iter().flat_map(|map| &map.hosts).map(|on| &on.round);
+        let rows = self.evidence().flat_map(|found| &found.rows).chain(goals).map(|row| &row.at.round);
+        let prices = self.prices.iter().flat_map(|price| &price.hosts).map(|on| &on.at.round);
+        let maps = self.maps.iter().flat_map(|map| &map.hosts).map(|on| &on.at.round);
         rows.chain(prices).chain(maps).chain([&self.judged.folder]).cloned().collect()
     }
 
     /// The folders of rounds that something shown takes a figure of.
     pub fn rounds_shown(&self) -> BTreeSet<String> {
         let contradicting = self.evidence().flat_map(|found| &found.contradicted_in);
-        let calibrating = self.origin.rounds.iter().filter(|source| source.part == CALIBRATES);
+        let calibrating = self.rounds.iter().filter(|source| source.part == CALIBRATES);
         let more = contradicting.chain(calibrating.map(|source| &source.folder)).cloned();
         self.rounds_used().into_iter().chain(self.originals_used()).chain(more).collect()
     }
@@ -161,6 +151,6 @@ impl StudyView {
     /// The folders in which the authors' own code was compared.
     pub fn originals_used(&self) -> BTreeSet<String> {
         let mirrors = self.evidence().flat_map(|found| &found.mirrors);
-        mirrors.map(|mirror| mirror.at.0.clone()).collect()
+        mirrors.map(|mirror| mirror.at.round.clone()).collect()
     }
 }

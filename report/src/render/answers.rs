@@ -41,7 +41,7 @@ pub fn block(studies: &[StudyView]) -> String {
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "host", "hosts");
     format!(
-        "{}\n{}\nFigures are async relative to sync unless a cell says otherwise: throughput for Flight, time for the others. Ranges are over up to [{hosts}]({EVIDENCE}MACHINES.md). *Equal work* has the same buffers, prefetching, builds and cores. *Unclear*: the runs allow either answer.\n",
+        "{}\n{}\nFigures are async relative to sync unless a cell says otherwise: throughput for Flight, time for the others. Ranges are over up to [{hosts}]({EVIDENCE}MACHINES.md). *Equal work* has the same libraries, buffers, prefetching, builds and cores. *Unclear*: the runs allow either answer.\n",
         around(&not_async, prose(&fmt::listed(&causes)), ".\n"),
         table.render()
     )
@@ -58,7 +58,6 @@ pub fn why(studies: &[StudyView]) -> String {
     studies.iter().filter_map(of_study).collect()
 }
 
-/// Leads to what the report says of the study.
 fn link(view: &StudyView, name: &str) -> String {
     format!("[{}]({REPORT}#{})", cell(name), anchor(&view.judged.study, ""))
 }
@@ -91,18 +90,18 @@ pub fn filled(view: &StudyView, sentence: &Sentence) -> String {
 fn figure(view: &StudyView, (id, form): (&str, Form), of: Option<&String>, what: What) -> Option<String> {
     let settings = if of.is_some() { view.settings(id, form) } else { view.deciding_settings(id, form) };
     // Of those that most hosts were asked the first: the newest round alone may have been asked more.
-    let meant = settings.iter().filter(|rows| of.is_none_or(|of| rows[0].1.is_of(of)));
+    let meant = settings.iter().filter(|rows| of.is_none_or(|of| rows[0].is_of(of)));
     let rows = meant.rev().max_by_key(|rows| rows.len())?;
     match what {
         What::Range => {
-            let range = figures::range(&rows.iter().map(|(_, row)| *row).collect::<Vec<_>>())?;
+            let range = figures::range(rows)?;
             let Over { verdict, decided, .. } = view.over(id, form);
             Some(if decided > 0 { range } else { format!("{range}, {verdict}") })
         }
         What::Theirs => {
             let alike = view.mirrors(id, form).filter(|mirror| of.is_none_or(|of| mirror.scenario == *of));
             let points: Vec<f64> = alike.map(|mirror| mirror.theirs.point).collect();
-            figures::range_of(&rows[0].1.scale, &points)
+            figures::range_of(&rows[0].scale, &points)
         }
     }
 }
@@ -149,8 +148,8 @@ pub fn goals(view: &StudyView) -> String {
         };
         for row in &goal.rows {
             let size = row.estimate.map(|of| format!("{}, {}", figures::estimate(row), figures::sample_size(&of)));
-            let (medians, host) = (text(&figures::named_sides(row)), view.origin.host_of(&row.round).map(cell));
-            let figures = [code(&row.scenario), known(size), some(medians), known(host)];
+            let (medians, host) = (text(&figures::named_sides(row)), cell(view.host_name(row.at.host)));
+            let figures = [code(&row.scenario), known(size), some(medians), host];
             // Goal and result are said once.
             table.row([&mem::take(&mut said)[..], &figures, &[mem::take(&mut verdict)]].concat());
         }

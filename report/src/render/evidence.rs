@@ -9,10 +9,10 @@ use super::markdown::{
     Table, around, breakable, bullets, cell, code, heading, link, original, prose, round, some, text,
 };
 use super::{GENERATED, maps, prices, rule};
-use crate::claims::{Form, Further};
+use crate::claims::{Form, Test};
 use crate::fmt::{self, anchor};
 use crate::judge::figures::{self, NOTHING, or_nothing};
-use crate::judge::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale, Verdict};
+use crate::judge::judged::{At, Cause, Judged, JudgedClaim, JudgedForm, Row, Scale, Verdict};
 use crate::layout::{self, Cell};
 use crate::page::view::StudyView;
 use crate::stats;
@@ -22,7 +22,7 @@ pub fn page(view: &StudyView) -> String {
     let (title, here, trust) = (prose(&page.title), anchor(name, ""), anchor(name, "trust"));
     let (runs, spent) = (fmt::plural(view.judged.runs, "run", "runs"), fmt::duration(view.judged.measured_s));
     let (profile, samples) = (code(&view.judged.profile), code(&format!("results/{}", view.judged.folder)));
-    let host = cell(view.origin.name(view.origin.here));
+    let host = cell(view.host_name(view.here));
     let mut out = format!(
         "{GENERATED}\n# {title}: the evidence\n\nIts conclusions are in [REPORT.md](../../REPORT.md#{here}), whether it can be trusted in \
          [TRUST.md](TRUST.md#{trust}), what it was measured on in [MACHINES.md](MACHINES.md), and what the words mean in [METHODOLOGY](../METHODOLOGY.md#words).\n\n\
@@ -37,7 +37,7 @@ pub fn page(view: &StudyView) -> String {
     out + &around("## Tables\n\n", page.table.iter().map(|of| table(view, of)).collect::<String>(), "")
 }
 
-fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
+fn claim<'a>(view: &StudyView, claim: &'a JudgedClaim) -> String {
     let (study, id) = (&view.judged.study, &claim.id);
     let title = format!("### {}: {}", prose(id), prose(claim.text.trim_end_matches('.')));
     let published = original(claim);
@@ -46,33 +46,31 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
         let _ = write!(out, " {}: {}.", fmt::capitalized(form.in_words()), verdict(view, id, *form));
     }
     let _ = write!(out, " To measure it again: `make claim-{id}`.\n\n");
-    let measured = |test: &&Further<JudgedForm>| !view.settings(&test.id, Form::Fair).is_empty();
-    let further: Vec<&Further<JudgedForm>> = claim.further.iter().filter(measured).collect();
-    let remark = |test: &&Further<JudgedForm>| {
+    let is_shown = |at: usize, test: &Test<JudgedForm>| {
+        at < Form::VARIANTS.len() || !view.settings(&test.id, test.form).is_empty()
+    };
+    let tests = claim.tests.iter().enumerate().filter(|(at, test)| is_shown(*at, test)).map(|(_, test)| test);
+    let label = |test: &'a Test<JudgedForm>| if test.id == *id { test.form.in_words() } else { &test.id };
+    let tests: Vec<(&str, &Test<JudgedForm>)> = tests.map(|test| (label(test), test)).collect();
+    let remark = |(_, test): &(&str, &Test<JudgedForm>)| {
         let (id, text) = (prose(&test.id), prose(test.text.trim_end_matches('.')));
         format!("- Further test {id}, not counted: {text}. {}.\n", verdict(view, &test.id, Form::Fair))
     };
-    out += &around("", further.iter().map(remark).collect::<String>(), "\n");
-    let forms = Form::VARIANTS.iter().map(|form| (form.in_words(), id.as_str(), *form));
-    let further = further.iter().map(|test| (test.id.as_str(), test.id.as_str(), Form::Fair));
-    let tests: Vec<Test> = forms.chain(further).collect();
+    out += &around("", tests[Form::VARIANTS.len()..].iter().map(remark).collect::<String>(), "\n");
     out += &rows(view, &tests);
-    for (label, id, form) in tests {
-        let Some(found) = view.judged.found(id, form) else { continue };
-        out.extend([mirrors(view, &published, label, found), causes(view, label, (id, form))]);
+    for (label, Test { id, form, of, .. }) in tests {
+        let Ok(found) = of else { continue };
+        out.extend([mirrors(view, &published, label, found), causes(view, label, (id, *form))]);
     }
     out
 }
-
-/// Its label, its id and its form.
-type Test<'a> = (&'a str, &'a str, Form);
 
 /// The published figure, that of the authors' own code here, and that of its mirror.
 fn mirrors(view: &StudyView, published: &str, label: &str, found: &Judged) -> String {
     let mut table =
         Table::new("Scenario | Their code here | Our mirror here | Theirs ÷ ours | >Blocks | Host | Do they agree?");
     for mirror in &found.mirrors {
-        let (folder, host) = &mirror.at;
+        let At { round, host, .. } = &mirror.at;
         let agrees = match mirror.agrees {
             Verdict::Holds => "agrees",
             Verdict::DoesNotHold => "disagrees",
@@ -81,7 +79,7 @@ fn mirrors(view: &StudyView, published: &str, label: &str, found: &Judged) -> St
         let [theirs, ours, apart] = [&mirror.theirs, &mirror.ours, &mirror.apart].map(|of| text(&figures::times(of)));
         let scenario =
             around("", cell(&mirror.part), ": ") + &code(&mirror.scenario) + &around(", ", cell(&mirror.but), "");
-        let host = format!("[{}](../../results/{folder})", cell(view.origin.name(*host)));
+        let host = format!("[{}](../../results/{round})", cell(view.host_name(*host)));
         table.row([scenario, theirs, ours, apart, mirror.apart.n.to_string(), host, agrees.to_owned()]);
     }
     let (label, published) = (prose(label), published.trim_end_matches('.'));
@@ -101,13 +99,13 @@ fn verdict(view: &StudyView, id: &str, form: Form) -> String {
 }
 
 /// The figures of every host, and the words of the set-up of each test above them; nothing if none was measured.
-fn rows(view: &StudyView, tests: &[Test]) -> String {
+fn rows(view: &StudyView, tests: &[(&str, &Test<JudgedForm>)]) -> String {
     let mut table =
         Table::new("Test | What | Scenario | Host | >Figure (interval) | >Blocks | Medians | >Floor | Verdict | Round");
     let (mut remarks, mut modes) = (String::new(), BTreeSet::new());
-    for (label, id, form) in tests {
+    for (label, Test { id, form, .. }) in tests {
         let mut last = ("", [const { String::new() }; 3]);
-        for (host, row) in view.settings(id, *form).into_iter().flatten() {
+        for row in view.settings(id, *form).into_iter().flatten() {
             if row.part != last.0 && !row.part.is_empty() {
                 let _ = writeln!(remarks, "- {}: {}.", prose(label), prose(&row.part));
             }
@@ -115,7 +113,7 @@ fn rows(view: &StudyView, tests: &[Test]) -> String {
             let own = [cell(label), breakable(&figures::what(&row.scale)), code(&row.scenario)];
             let first = if own == last.1 { [const { String::new() }; 3] } else { own.clone() };
             last = (&row.part, own);
-            let host = view.origin.name(host);
+            let host = view.host_name(row.at.host);
             let notes = figures::modes(row)
                 .chain(figures::aside(row).map(|said| format!("{}: {said}", figures::what(&row.scale))));
             modes.extend(notes.map(|said| format!("{said} (`{}`, {host}).", row.scenario)));
@@ -131,7 +129,7 @@ fn rows(view: &StudyView, tests: &[Test]) -> String {
                 some(text(&figures::sides(row))),
                 figures::floor(row),
                 format!("{}{}", row.verdict, if row.beside { " (beside)" } else { "" }),
-                round(&row.round),
+                round(&row.at.round),
             ];
             table.row([&first[..], &rest].concat());
         }

@@ -16,10 +16,10 @@ use crate::stats;
 
 /// The machines that samples come from; nothing of them if none is known.
 pub fn page(studies: &[StudyView]) -> String {
-    let sources = || studies.iter().flat_map(|view| &view.origin.rounds);
+    let sources = || studies.iter().flat_map(|view| &view.rounds);
     // The first source of a host says what it is: but for the probes they are all the same.
     let hosts: BTreeMap<usize, &Machine> = sources().rev().map(|source| (source.host, &source.machine)).collect();
-    let name = |host: usize| cell(studies[0].origin.name(host));
+    let name = |host: usize| cell(studies[0].host_name(host));
     let distances = |host: usize| {
         let own = sources().filter(|source| source.host == host);
         around(". ", core_to_core(&own.flat_map(|source| source.core_to_core_ns.clone()).collect::<Vec<_>>()), "")
@@ -52,7 +52,7 @@ fn sleeping_cores(studies: &[StudyView], hosts: &BTreeMap<usize, &Machine>) -> S
     let (polling, sleeping): (Vec<_>, Vec<_>) =
         hosts.iter().partition(|(_, machine)| host::idle_poll_ns(machine).is_some());
     let twins = polling.iter().flat_map(|(polls, machine)| {
-        let same = sleeping.iter().filter(|(_, other)| host::is_same_but_idle(machine, other));
+        let same = sleeping.iter().filter(|(_, other)| host::is_same(machine, other, true));
         same.map(|(sleeps, _)| (**sleeps, **polls))
     });
     let twins: Vec<(usize, usize)> = twins.collect();
@@ -65,7 +65,7 @@ fn sleeping_cores(studies: &[StudyView], hosts: &BTreeMap<usize, &Machine>) -> S
     for (view, claim, form) in asked {
         for rows in view.settings(&claim.id, form) {
             for (sleeps, polls) in &twins {
-                let row = |host: &usize| rows.iter().find(|(own, _)| own == host).map(|(_, row)| *row);
+                let row = |host: &usize| rows.iter().find(|row| row.at.host == *host);
                 let Some((sleeps, polls)) = row(sleeps).zip(row(polls)) else { continue };
                 let Some((a, b)) = sleeps.estimate.zip(polls.estimate) else { continue };
                 compared += 1;

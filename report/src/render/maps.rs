@@ -6,7 +6,6 @@ use std::slice;
 
 use super::markdown::{Table, around, bullets, cell, heading, known, prose, round, text};
 use crate::charts;
-use crate::claims::map::Line;
 use crate::fmt;
 use crate::judge::figures::{self, or_nothing};
 use crate::judge::maps::{JudgedMap, Point};
@@ -15,7 +14,7 @@ use crate::page::view::StudyView;
 /// The maps of a study: a part of its section in the report; nothing if none was measured.
 pub fn section(view: &StudyView) -> String {
     let shown = || view.maps.iter().filter(|judged| judged.map.is_in_report);
-    let host = |judged: &JudgedMap| view.origin.name(judged.hosts[0].host);
+    let host = |judged: &JudgedMap| view.host_name(judged.hosts[0].at.host);
     // The sentences of a map of several hosts name them.
     let hosts: BTreeSet<String> = shown().filter(|map| map.hosts.len() == 1).map(|map| cell(host(map))).collect();
     let measured = around("On ", fmt::listed(&Vec::from_iter(hosts)), ":\n\n");
@@ -31,10 +30,10 @@ pub fn by_host(view: &StudyView) -> String {
         let mut table = Table::new(&format!("Host | >{x_label} | >{} | Round", arms(judged)));
         let mut crossings = Table::new("Crossing | Host | >Where");
         for on in hosts {
-            let host = cell(view.origin.name(on.host));
+            let host = cell(view.host_name(on.at.host));
             for point in &on.points {
                 let values: Vec<String> = values(judged, point, true).iter().map(|value| text(value)).collect();
-                table.row([slice::from_ref(&host), &values, &[round(&on.round)]].concat());
+                table.row([slice::from_ref(&host), &values, &[round(&on.at.round)]].concat());
             }
             for (place, crossing) in map.crossings.iter().enumerate() {
                 let what = prose(&crossing.text.replace("{x}", "x"));
@@ -53,7 +52,7 @@ pub fn in_text(studies: &[StudyView]) -> String {
     let mut out = String::new();
     for (view, judged) in studies.iter().flat_map(|view| view.maps.iter().map(move |map| (view, map))) {
         let on = &judged.hosts[0];
-        let host = view.origin.name(on.host);
+        let host = view.host_name(on.at.host);
         let _ = writeln!(out, "{}: {}", view.judged.study, judged.map.text.replace('`', ""));
         for sentence in judged.sentences(host) {
             let _ = writeln!(out, "  {}", sentence.replace('`', ""));
@@ -76,8 +75,8 @@ fn arms(judged: &JudgedMap) -> String {
 fn values(judged: &JudgedMap, point: &Point, whole: bool) -> Vec<String> {
     let [x_scale, scale] = judged.scales();
     let short = |y: f64| figures::range_of(&scale, &[y]).unwrap_or_default();
-    let y = |(place, line): (usize, &Line)| {
-        if judged.map.base.as_ref() == Some(&line.arm) {
+    let y = |place: usize| {
+        if judged.map.base == Some(place) {
             return "1".to_owned();
         }
         let rule = point.predicted[place].filter(|_| whole).map(|y| format!("; rule {}", short(y)));
@@ -85,7 +84,7 @@ fn values(judged: &JudgedMap, point: &Point, whole: bool) -> Vec<String> {
         or_nothing(point.ys[place], y) + &rule.unwrap_or_default()
     };
     let x = figures::range_of(&x_scale, &[point.x]).unwrap_or_default();
-    [x].into_iter().chain(judged.map.lines.iter().enumerate().map(y)).collect()
+    [x].into_iter().chain((0..judged.map.lines.len()).map(y)).collect()
 }
 
 fn picture(view: &StudyView, judged: &JudgedMap, to: &str) -> String {

@@ -34,11 +34,15 @@ pub fn short(studies: &[StudyView]) -> String {
         found.len()
     );
     let apart = format!(
-        " Most of a wake's cost is [getting an idle core out of sleep]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll). Where idle cores poll for up to 200 µs before they sleep, a wake within that time is cheap: a trip after 1 ms of work takes one dear wake and one cheap one. `make prices` tells what yours do."
+        " Most of a wake's cost is [getting an idle core out of sleep]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll). Where idle cores poll for up to 200 µs before they sleep, a wake within that time is cheap: a trip after 1 ms of work takes one dear wake and one cheap one. `make prices` tells about yours."
     );
     let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
     let (apart, rule) = (if is_apart { &apart[..] } else { "" }, if found.is_empty() { "" } else { &rule });
-    let lead = lead(studies);
+    let (from, at) = match Vec::from_iter(ranged(studies))[..] {
+        [only] => (format!(", on [{}", cell(studies[0].host_name(only))), ", with one round's confidence interval"),
+        ref hosts => (format!("; ranges are over up to [{} hosts", hosts.len()), ""),
+    };
+    let lead = format!("A price is what a handoff adds to the same work in place{from}]({EVIDENCE}MACHINES.md){at}.");
     let (said, rows): (Vec<_>, Vec<_>) = shown.into_iter().partition(|(_, price)| !price.price.uses.is_empty());
     let sentence = |(view, price): &(&StudyView, &JudgedPrice)| {
         let words = price.use_in_words();
@@ -89,11 +93,11 @@ pub fn by_host(view: &StudyView) -> String {
         for on in &price.hosts {
             let blocks = on.rows.iter().filter_map(|(_, row)| Some(row.estimate?.n)).max().unwrap_or_default();
             let figures = [Way::Sync, Way::Async, Way::Base].map(|way| figure(on, way));
-            let host = cell(view.origin.name(on.host));
-            table.row([&first[..], &[host], &figures, &[blocks.to_string(), round(&on.round)]].concat());
+            let host = cell(view.host_name(on.at.host));
+            table.row([&first[..], &[host], &figures, &[blocks.to_string(), round(&on.at.round)]].concat());
             first = [const { String::new() }; 2];
             notes.extend(on.rows.iter().flat_map(|(_, row)| {
-                let (what, host) = (figures::what(&row.scale), view.origin.name(on.host));
+                let (what, host) = (figures::what(&row.scale), view.host_name(on.at.host));
                 figures::aside(row).map(move |said| format!("{what}: {said} ({host})."))
             }));
         }
@@ -118,28 +122,17 @@ pub fn in_text(studies: &[StudyView], is_short: bool) -> String {
         let _ = writeln!(out, "{}", words(price));
         out.extend(lines.map(|line| around("    ", line.replace('`', ""), "\n")));
     }
-    around(&format!("What one handoff costs, on {}:\n", host_name(studies)), out, "")
+    let host = studies.first().map_or("", |view| view.host_name(price_host(studies)));
+    around(&format!("What one handoff costs, on {host}:\n"), out, "")
 }
 
 fn priced(studies: &[StudyView]) -> impl Iterator<Item = (&StudyView, &JudgedPrice)> {
     studies.iter().flat_map(|view| view.prices.iter().map(move |price| (view, price)))
 }
 
-fn host_name(studies: &[StudyView]) -> &str {
-    studies.first().map_or("", |view| view.origin.name(price_host(studies)))
-}
-
 /// The hosts that a range is over.
 fn ranged(studies: &[StudyView]) -> BTreeSet<usize> {
-    priced(studies).flat_map(|(_, price)| price.ranged()).map(|on| on.host).collect()
-}
-
-fn lead(studies: &[StudyView]) -> String {
-    let (from, at) = match Vec::from_iter(ranged(studies))[..] {
-        [only] => (format!(", on [{}", cell(studies[0].origin.name(only))), ", with one round's confidence interval"),
-        ref hosts => (format!("; ranges are over up to [{} hosts", hosts.len()), ""),
-    };
-    format!("A price is what a handoff adds to the same work in place{from}]({EVIDENCE}MACHINES.md){at}.")
+    priced(studies).flat_map(|(_, price)| price.ranged()).map(|on| on.at.host).collect()
 }
 
 fn link(view: &StudyView, text: &str) -> String {
@@ -157,7 +150,7 @@ fn figure(on: &OnHost, way: Way) -> String {
 
 /// "sync 1.6 ms, async 220 µs": the least work to which a handoff adds less than 5 %; empty for what is no time.
 fn thresholds(price: &JudgedPrice) -> String {
-    let is_time = |way: Way| price.hosts.iter().any(|on| price.seconds(on.host, way).is_some());
+    let is_time = |way: Way| price.hosts.iter().any(|on| price.seconds(on.at.host, way).is_some());
     of_ways(|way| price.times(way, FEW).filter(|_| is_time(way)))
 }
 

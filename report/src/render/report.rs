@@ -57,7 +57,7 @@ fn study(view: &StudyView) -> String {
     if !view.judged.claims.is_empty() {
         let chart = format!("{}(charts/{})", answers::CLAIMS, charts::claims_of(view));
         let forms = around("", prose(page.forms.as_deref().unwrap_or_default()), " ");
-        let full = view.origin.rounds.iter().filter(|source| source.folder.ends_with("-full"));
+        let full = view.rounds.iter().filter(|source| source.folder.ends_with("-full"));
         let full = full.map(|source| source.host).collect::<BTreeSet<_>>().len();
         let full = if full == 0 { "none".to_owned() } else { full.to_string() };
         let hosts = format!("Hosts: {}; large sizes: {full}.", view.hosts().count());
@@ -93,13 +93,13 @@ fn found(view: &StudyView, claim: &JudgedClaim, form: Form) -> String {
     if let Err(reason) = claim.form(form) {
         return format!("*{}*", cell(reason));
     }
-    let ranges = text(&figures::ranges(&view.deciding_rows(&claim.id, form)).unwrap_or_default());
+    let ranges = text(&figures::ranges(&view.deciding_settings(&claim.id, form)).unwrap_or_default());
     around("", ranges, "<br>") + &figures::over_in_words(view.over(&claim.id, form))
 }
 
 /// The published figure in the unit of its authors, marked where it lies outside of the range over hosts; what is printed where there is none.
 fn published(view: &StudyView, claim: &JudgedClaim) -> String {
-    let mut rows = view.deciding_rows(&claim.id, Form::Published).concat();
+    let mut rows = view.deciding_settings(&claim.id, Form::Published).concat();
     let figured = rows.first().and_then(|first| Some((*first, figures::published(first)?)));
     let Some((first, figure)) = figured else {
         return original(claim).split(" (").next().unwrap_or_default().to_owned();
@@ -116,7 +116,7 @@ fn published(view: &StudyView, claim: &JudgedClaim) -> String {
 fn here(view: &StudyView, id: &str, form: Form) -> Option<String> {
     let settings = view.deciding_settings(id, form);
     let [rows] = settings.as_slice() else { return None };
-    rows.iter().find(|(host, _)| *host == view.origin.here).and_then(|(_, row)| figures::short(row))
+    rows.iter().find(|row| row.at.host == view.here).and_then(|row| figures::short(row))
 }
 
 /// The first cause of each form that was found, said once where it is the same.

@@ -6,7 +6,7 @@ use crate::fmt::{self, anchor, plural};
 use crate::folder::host;
 use crate::judge::figures::{self, NOTHING, or_nothing};
 use crate::judge::judged::{Calibrated, ControlState, JudgedClaim, JudgedStudy};
-use crate::judge::rounds::{Origin, Source};
+use crate::judge::rounds::Source;
 use crate::page::view::StudyView;
 use crate::stats::{CONFIDENCE, binomial};
 
@@ -17,25 +17,26 @@ pub fn page(studies: &[StudyView]) -> String {
          [METHODOLOGY](../METHODOLOGY.md).\n\n"
     );
     out += &calibration(studies);
-    for StudyView { judged, origin, .. } in studies {
+    for view in studies {
+        let judged = &view.judged;
         out += &heading(&anchor(&judged.study, "trust"), &format!("## {}", code(&judged.study)));
         out.extend([controls, false_positives, failures, memory].map(|part| part(judged)));
-        out += &sources(origin);
+        out += &sources(view);
     }
     out
 }
 
 /// The rounds behind a study: how much of them was run, and what else went on meanwhile.
-fn sources(origin: &Origin) -> String {
+fn sources(view: &StudyView) -> String {
     let mut table = Table::new(
         "Round | Host | Part | >Blocks run of planned | >Steal | >Arithmetic | >Memory | >Context switch | >Hop to the pool",
     );
-    for Source { folder, host, part, blocks: (run, planned), machine, .. } in &origin.rounds {
+    for Source { folder, host, part, blocks: (run, planned), machine, .. } in &view.rounds {
         let figure = |name: &str| or_nothing(machine.number(name), |x| fmt::value(x, fmt::unit_of(name)));
-        let first = [round(folder), cell(origin.name(*host)), (*part).to_owned(), format!("{run} of {planned}")];
+        let first = [round(folder), cell(view.host_name(*host)), (*part).to_owned(), format!("{run} of {planned}")];
         table.row([&first[..], &[figure("steal_percent")], &host::PROBES.map(|(name, ..)| figure(name))].concat());
     }
-    let cut = origin.rounds.iter().filter(|source| source.blocks.0 < source.blocks.1).count();
+    let cut = view.rounds.iter().filter(|source| source.blocks.0 < source.blocks.1).count();
     let [one, many] =
         ["round was cut off by its machine and stands with its", "rounds were cut off and stand with their"];
     let cut = if cut == 0 { String::new() } else { format!(" {} complete blocks.", plural(cut, one, many)) };

@@ -5,7 +5,7 @@ use strum::VariantArray as _;
 
 use super::markdown::{around, some};
 use crate::claims::rules::Over;
-use crate::claims::{Form, Further};
+use crate::claims::{Form, Test};
 use crate::files::Schema;
 use crate::judge::figures::{self, NOTHING};
 use crate::judge::judged::{Judged, JudgedClaim, JudgedForm, Row};
@@ -28,14 +28,15 @@ pub fn verdicts_json(studies: &[StudyView]) -> String {
 }
 
 fn claim(view: &StudyView, claim: &JudgedClaim) -> Value {
-    let further = |test: &Further<JudgedForm>| json!({ "id": test.id, "text": test.text, "fair": form(view, &test.id, Form::Fair) });
+    let further =
+        |test: &Test<JudgedForm>| json!({ "id": test.id, "text": test.text, "fair": form(view, &test.id, Form::Fair) });
     json!({
         "id": claim.id,
         "text": claim.text,
         "original": claim.original,
         "published": form(view, &claim.id, Form::Published),
         "fair": form(view, &claim.id, Form::Fair),
-        "further": claim.further.iter().map(further).collect::<Vec<_>>(),
+        "further": claim.further().iter().map(further).collect::<Vec<_>>(),
     })
 }
 
@@ -47,7 +48,7 @@ fn form(view: &StudyView, id: &str, form: Form) -> Value {
     let cause = |(short, over): (&str, Over)| json!({ "short": short, "verdict": over.verdict.into_str() });
     let on_host = |(host, found): (usize, &Judged)| {
         json!({
-            "host": view.origin.name(host),
+            "host": view.host_name(host),
             "verdict": found.verdict.into_str(),
             "reason": found.reason,
             "rows": found.rows.iter().map(row).collect::<Vec<_>>(),
@@ -79,13 +80,13 @@ fn row(row: &Row) -> Value {
         "figure": row.figure.map(|band| [band.lo, band.hi]),
         "failed": row.failed,
         "verdict": row.verdict.into_str(),
-        "round": row.round,
+        "round": row.at.round,
     })
 }
 
 /// What the hosts say of one claim: here, over the hosts, and what was published; `None` if there is no such claim.
 pub fn in_words(view: &StudyView, id: &str) -> Option<String> {
-    let claim = view.judged.claim(id)?;
+    let claim = view.judged.claims.iter().find(|claim| claim.id == id)?;
     let each = |of: &dyn Fn(Form) -> Option<String>| {
         let said = Form::VARIANTS.iter().filter_map(|form| Some(format!("{} {}", form.in_words(), of(*form)?)));
         some(said.collect::<Vec<_>>().join("; "))
@@ -96,7 +97,7 @@ pub fn in_words(view: &StudyView, id: &str) -> Option<String> {
         Some(format!("{}, {}", figure.unwrap_or_else(|| NOTHING.to_owned()), found.verdict))
     });
     let range = each(&|form| {
-        let range = figures::ranges(&view.deciding_rows(id, form))?;
+        let range = figures::ranges(&view.deciding_settings(id, form))?;
         Some(format!("{range}, {}", figures::over_in_words(view.over(id, form))))
     });
     let what = claim.forms().find_map(|(_, found)| found.deciding_row()).map(|row| figures::what(&row.scale));

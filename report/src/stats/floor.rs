@@ -9,7 +9,6 @@ use super::layout::by_layout;
 use super::reached_by;
 use super::signed_rank::{FEWEST, hodges_lehmann};
 
-/// Choices of signs that are tried.
 const FLIPS: usize = 2_000;
 /// How often chance stays below the floor.
 const QUANTILE: f64 = 0.95;

@@ -5,7 +5,7 @@ use report::claims::Claims;
 use report::error::Error;
 use report::folder::dataset::{CORE_TO_CORE, Dataset, Sample};
 use report::folder::record::{DuetPair, Order};
-use report::judge::judged::{Judged, JudgedStudy, Verdict};
+use report::judge::judged::{At, Judged, JudgedStudy, Verdict};
 use report::judge::{self, Round, round};
 use std::cell::OnceCell;
 use std::num::NonZeroU64;
@@ -110,13 +110,14 @@ impl Samples {
 
     /// A round on host 0 with these samples, of one layout, that was asked the claims.
     pub fn round(&self, claims: &Claims, folder: &str, profile: &str) -> Round {
-        let (folder, profile, layouts) = (folder.to_owned(), profile.to_owned(), NonZeroU64::MIN);
+        let at = At { round: folder.to_owned(), host: 0, polls: false };
+        let (profile, layouts) = (profile.to_owned(), NonZeroU64::MIN);
         let (claims, data, controls) = (claims.clone(), self.0.clone(), OnceCell::new());
         let cases = ["s", "t"].into_iter().flat_map(|scenario| ["a", "b", "c"].map(|arm| data.samples(scenario, arm)));
         let apart_ns: Vec<f64> =
             cases.flatten().filter_map(|sample| sample.metrics.get(CORE_TO_CORE).copied()).collect();
         let (cpus, core_to_core_ns) = (Some(2.0), round::usual(&apart_ns));
-        Round { host: 0, folder, profile, layouts, cpus, polls: false, core_to_core_ns, claims, data, controls }
+        Round { at, profile, layouts, cpus, core_to_core_ns, claims, data, controls }
     }
 
     /// The samples with those of every A/A control that the test made none of: copies that hardly differ.
@@ -166,7 +167,7 @@ pub fn ratio_of(ratio: f64) -> Samples {
 
 /// A claim of the study in its fair form.
 pub fn fair(study: &JudgedStudy, claim: usize) -> &Judged {
-    study.claims[claim].fair.as_ref().expect("the fair form makes sense")
+    study.claims[claim].tests[1].of.as_ref().expect("the fair form makes sense")
 }
 
 /// The number of blocks that the first row rests on.
