@@ -9,34 +9,49 @@ use txn_engine::setup::Runner::{MultiThread, TwoThreads, TwoThreadsAwake};
 use crate::mirror::Mirror;
 use crate::prices;
 
+use Subject::{CsvScan, Ours, Published, Reader, Unshared};
+
+/// What processes the files of an arm.
+#[derive(Clone, Copy)]
+pub enum Subject {
+    /// Our engine.
+    Ours(Setup),
+    /// Ours, one for each file.
+    Unshared,
+    /// A published engine as its authors wrote it, or a control of one.
+    Published(Mirror),
+    /// What csv's reader does alone, and ours.
+    CsvScan,
+    Reader,
+}
+
 const PIPELINE: Setup = Setup { runner: TwoThreads, ..Setup::SYNC };
 
-/// The arms that process files on our engine: the two published designs, controls that differ from them in one field, and the best.
-pub const ENGINES: [(&str, Setup); 14] = [
-    ("sync", Setup::SYNC),
-    ("async", Setup::ASYNC),
-    ("sync_pipelined", PIPELINE),
-    ("sync_pipelined_awake", Setup { runner: TwoThreadsAwake, ..PIPELINE }),
-    ("async_batched_16", Setup { batch: 16, ..Setup::ASYNC }),
-    ("async_batched_256", Setup { batch: 256, ..Setup::ASYNC }),
-    ("async_batched_4096", Setup { batch: 4096, ..Setup::ASYNC }),
-    ("sync_batched_16", Setup { batch: 16, ..PIPELINE }),
-    ("sync_batched_256", Setup { batch: 256, ..PIPELINE }),
-    ("sync_batched_4096", Setup { batch: 4096, ..PIPELINE }),
-    ("async_multi_thread", Setup { runner: MultiThread, ..Setup::ASYNC }),
-    ("async_multi_thread_batched_4096", Setup { runner: MultiThread, batch: 4096, ..Setup::ASYNC }),
-    ("best_one_core", Setup::BEST_ONE_CORE),
-    ("best_all_cores", Setup::BEST_ALL_CORES),
-];
-
-/// The published engines as their authors wrote them, and controls of these.
-pub const MIRRORS: [(&str, Mirror); 6] = [
-    ("sync_as_published", Mirror::Sync),
-    ("async_as_published", Mirror::Async),
-    ("sync_pipelined_as_published", Mirror::SyncPipelined),
-    ("async_as_published_multi_thread", Mirror::AsyncMultiThread),
-    ("async_as_published_batched_4096", Mirror::AsyncBatched),
-    ("async_as_published_dashmap", Mirror::AsyncDashed),
+/// The arms on files: the two published designs, controls that differ from them in one field, the best, and mirrors.
+pub const ARMS: &[(&str, Subject)] = &[
+    ("sync", Ours(Setup::SYNC)),
+    ("async", Ours(Setup::ASYNC)),
+    ("sync_pipelined", Ours(PIPELINE)),
+    ("sync_pipelined_awake", Ours(Setup { runner: TwoThreadsAwake, ..PIPELINE })),
+    ("async_batched_16", Ours(Setup { batch: 16, ..Setup::ASYNC })),
+    ("async_batched_256", Ours(Setup { batch: 256, ..Setup::ASYNC })),
+    ("async_batched_4096", Ours(Setup { batch: 4096, ..Setup::ASYNC })),
+    ("sync_batched_16", Ours(Setup { batch: 16, ..PIPELINE })),
+    ("sync_batched_256", Ours(Setup { batch: 256, ..PIPELINE })),
+    ("sync_batched_4096", Ours(Setup { batch: 4096, ..PIPELINE })),
+    ("async_multi_thread", Ours(Setup { runner: MultiThread, ..Setup::ASYNC })),
+    ("async_multi_thread_batched_4096", Ours(Setup { runner: MultiThread, batch: 4096, ..Setup::ASYNC })),
+    ("best_one_core", Ours(Setup::BEST_ONE_CORE)),
+    ("best_all_cores", Ours(Setup::BEST_ALL_CORES)),
+    ("sync_unshared", Unshared),
+    ("sync_as_published", Published(Mirror::Sync)),
+    ("async_as_published", Published(Mirror::Async)),
+    ("sync_pipelined_as_published", Published(Mirror::SyncPipelined)),
+    ("async_as_published_multi_thread", Published(Mirror::AsyncMultiThread)),
+    ("async_as_published_batched_4096", Published(Mirror::AsyncBatched)),
+    ("async_as_published_dashmap", Published(Mirror::AsyncDashed)),
+    ("csv_scan", CsvScan),
+    ("reader", Reader),
 ];
 
 #[derive(Debug)]

@@ -10,13 +10,14 @@ use study_kit::price;
 use study_kit::probe::stay_here;
 use study_kit::usage::{kib, peak_rss_kib};
 use study_kit::{Metrics, Observation, Span, TestCase};
+use tokio::runtime::Runtime;
 use txn_engine::input::Input;
 use txn_engine::process::{process_costly, read_entries};
 use txn_engine::{ErrorLog, Outcome, Session, Setup, process_files, usage};
 
-use crate::cases::{ENGINES, Files, MIRRORS, Setting};
+use crate::cases::{ARMS, Files, Setting, Subject};
 use crate::inputs::{self, Expected, Set};
-use crate::mirror::{self, Ready};
+use crate::mirror::{self, Mirror};
 use crate::prices::toil;
 
 /// Memory of the process before its first transaction, by which the memory per transaction is reduced.
@@ -27,13 +28,15 @@ pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observatio
     let (scenario, seed) = (case.scenario.name, case.seed);
     let expected =
         set.expected().with_context(|| format!("run `prepare --scenario {scenario} --seed {seed}` first"))?;
-    let engine = Engine::of(case.arm)?;
+    let subject = price::find(ARMS, case.arm)?;
+    // The published timer starts when it is there.
+    let runtime = if let Subject::Published(mirror) = subject { mirror.runtime()? } else { None };
     if files.one_core {
         stay_here().context("cannot stay on one processor")?;
     }
     let memory_before = peak_rss_kib();
     let span = Span::start();
-    let answer = engine.pass(files, &set)?;
+    let answer = pass(subject, runtime.as_ref(), files, &set)?;
     case.stretch(&span);
     let mut metrics = span.end().metrics();
     // By how much the peak has grown.
@@ -55,49 +58,22 @@ enum Answer {
     Records(u64),
 }
 
-enum Engine {
-    Ours(Setup),
-    /// Ours, one for each file.
-    Unshared,
-    Published(Ready),
-    Count(Count),
-}
-
-/// How many records a file has, with so many steps of arithmetic each.
-type Count = fn(&Path, u32) -> Result<u64>;
-
-const COUNTS: [(&str, Count); 2] = [("csv_scan", |path, _| csv_scan(path)), ("reader", reader)];
-
-impl Engine {
-    fn of(arm: &str) -> Result<Self> {
-        if let Some((_, setup)) = ENGINES.into_iter().find(|(name, _)| *name == arm) {
-            return Ok(Engine::Ours(setup));
+fn pass(subject: Subject, runtime: Option<&Runtime>, files: &Files, set: &Set) -> Result<Answer> {
+    let paths = set.paths();
+    Ok(match subject {
+        Subject::Ours(setup) => Answer::Accounts(Box::new(match files.steps {
+            Some(steps) => process_costly(setup, &paths, Session::default(), move || toil(steps)),
+            None => process_files(setup, &paths, Session::default()),
+        }?)),
+        Subject::Unshared => Answer::Accounts(Box::new(unshared(&paths)?)),
+        Subject::Published(mirror) if files.whole_test => {
+            // The test harness runs it on a thread of its own, too.
+            mirror::joined(thread::scope(|scope| scope.spawn(|| whole_test(mirror, runtime, set)).join()))?
         }
-        if arm == "sync_unshared" {
-            return Ok(Engine::Unshared);
-        }
-        if let Some((_, mirror)) = MIRRORS.into_iter().find(|(name, _)| *name == arm) {
-            return Ok(Engine::Published(mirror.ready()?));
-        }
-        Ok(Engine::Count(price::find(&COUNTS, arm)?))
-    }
-
-    fn pass(&self, files: &Files, set: &Set) -> Result<Answer> {
-        let paths = set.paths();
-        Ok(match self {
-            Engine::Count(count) => Answer::Records(count(&paths[0], files.steps.unwrap_or(0))?),
-            Engine::Ours(setup) => Answer::Accounts(Box::new(match files.steps {
-                Some(steps) => process_costly(*setup, &paths, Session::default(), move || toil(steps)),
-                None => process_files(*setup, &paths, Session::default()),
-            }?)),
-            Engine::Unshared => Answer::Accounts(Box::new(unshared(&paths)?)),
-            Engine::Published(mirror) if files.whole_test => {
-                // The test harness runs it on a thread of its own, too.
-                mirror::joined(thread::scope(|scope| scope.spawn(|| whole_test(mirror, set)).join()))?
-            }
-            Engine::Published(mirror) => Answer::Published(Box::new(mirror.process(&paths, paths.len())?)),
-        })
-    }
+        Subject::Published(mirror) => Answer::Published(Box::new(mirror.process(runtime, &paths, paths.len())?)),
+        Subject::CsvScan => Answer::Records(csv_scan(&paths[0])?),
+        Subject::Reader => Answer::Records(reader(&paths[0], files.steps.unwrap_or(0))?),
+    })
 }
 
 /// Each file on a thread and an engine of its own: what sharing costs. They have no client in common, and are joined afterwards.
@@ -122,11 +98,11 @@ fn unshared(paths: &[PathBuf]) -> Result<Outcome> {
 }
 
 /// The published test as a whole: write the files, process them one after another, then all at once, and compare.
-fn whole_test(mirror: &Ready, set: &Set) -> Result<Answer> {
+fn whole_test(mirror: Mirror, runtime: Option<&Runtime>, set: &Set) -> Result<Answer> {
     let folder = tempfile::tempdir_in(inputs::folder()?).context("cannot create a folder for the files")?;
     let paths = set.write_files(folder.path())?;
-    let in_turn = mirror.process(&paths, 1)?;
-    let at_once = mirror.process(&paths, paths.len())?;
+    let in_turn = mirror.process(runtime, &paths, 1)?;
+    let at_once = mirror.process(runtime, &paths, paths.len())?;
     let accounts = at_once.accounts_csv();
     ensure!(accounts == in_turn.accounts_csv(), "wrong answer: the files at once and one by one differ");
     Ok(Answer::Tested(accounts, at_once.counts))

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 use std::{panic, thread};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use rust_decimal::Decimal;
 use sysinfo::System;
 use tokio::io::AsyncRead;
@@ -65,12 +65,6 @@ impl Caller {
     }
 }
 
-/// A mirror with its runtime, if it has one: the published timer starts when it is there.
-pub struct Ready {
-    mirror: Mirror,
-    runtime: Option<Runtime>,
-}
-
 pub struct Done {
     books: Arc<dyn Kept>,
     pub counts: Counts,
@@ -84,38 +78,34 @@ pub struct Counts {
 }
 
 impl Mirror {
-    pub fn ready(self) -> Result<Ready> {
-        let builder = match self {
-            Mirror::Sync | Mirror::SyncPipelined => None,
-            Mirror::Async | Mirror::AsyncBatched | Mirror::AsyncDashed => Some(Builder::new_current_thread()),
-            Mirror::AsyncMultiThread => Some(Builder::new_multi_thread()),
+    /// A new runtime of its kind; `None` for those that need none.
+    pub fn runtime(self) -> io::Result<Option<Runtime>> {
+        let mut builder = match self {
+            Mirror::Sync | Mirror::SyncPipelined => return Ok(None),
+            Mirror::Async | Mirror::AsyncBatched | Mirror::AsyncDashed => Builder::new_current_thread(),
+            Mirror::AsyncMultiThread => Builder::new_multi_thread(),
         };
-        let runtime = builder.map(|mut builder| builder.enable_all().build()).transpose();
-        Ok(Ready { mirror: self, runtime: runtime.context("cannot start the runtime")? })
+        builder.enable_all().build().map(Some)
     }
-}
 
-impl Ready {
-    /// Processes `paths` with a new engine, so many `at_once`.
-    pub fn process(&self, paths: &[PathBuf], at_once: usize) -> Result<Done> {
+    /// Processes `paths` with a new engine on its `runtime`, so many `at_once`.
+    pub fn process(self, runtime: Option<&Runtime>, paths: &[PathBuf], at_once: usize) -> Result<Done> {
         let caller = if paths.len() > 1 { Caller::Test } else { Caller::Program };
         let _read = matches!(caller, Caller::Program).then(memory_figure);
-        match (&self.runtime, self.mirror) {
+        match (runtime, self) {
             (Some(runtime), Mirror::AsyncDashed) => awaited::<[Payment; 1], Dashed>(runtime, paths, at_once, caller),
             (Some(runtime), Mirror::AsyncBatched) => awaited::<Vec<Payment>, Sharded>(runtime, paths, at_once, caller),
             (Some(runtime), _) => awaited::<[Payment; 1], Sharded>(runtime, paths, at_once, caller),
-            (None, mirror) => {
+            (None, _) => {
                 let (books, mut counts) = (Arc::new(Dashed::default()), Counts::default());
                 for files in paths.chunks(at_once) {
-                    counts = counts.plus(mirror.on_threads(&books, files, caller)?);
+                    counts = counts.plus(self.on_threads(&books, files, caller)?);
                 }
                 Ok(Done { books, counts })
             }
         }
     }
-}
 
-impl Mirror {
     /// One file on this thread, several on a thread each.
     ///
     /// As published, files are opened here and a thread is given no more than one and the engine: a block from this thread that another

@@ -9,24 +9,31 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tempfile::TempDir;
+use tokio::runtime::Runtime;
 use txn_engine::ErrorKind;
 use txn_engine::amount::Amount;
 use txn_engine::generate::{self, Shape};
 use txn_engine::row::{Kind, Row};
 use txn_engine_oracle::{Answer, Oracle};
 
-use txn_engine_study::cases::MIRRORS;
+use txn_engine_study::cases::{ARMS, Subject};
 use txn_engine_study::inputs::Expected;
-use txn_engine_study::mirror::{BATCH, Ready};
+use txn_engine_study::mirror::{BATCH, Mirror};
 
 const HEADER: &str = "type,client,tx,amount\n";
 
-fn mirrors() -> [(&'static str, Ready); MIRRORS.len()] {
-    MIRRORS.map(|(name, mirror)| (name, mirror.ready().unwrap()))
+type Ready = (&'static str, Mirror, Option<Runtime>);
+
+fn mirrors() -> Vec<Ready> {
+    let ready = |&(name, subject): &(&'static str, Subject)| match subject {
+        Subject::Published(mirror) => Some((name, mirror, mirror.runtime().unwrap())),
+        _ => None,
+    };
+    ARMS.iter().filter_map(ready).collect()
 }
 
 /// Writes `texts` to files and has every mirror process them, so many at once.
-fn assert_agree(mirrors: &[(&str, Ready)], texts: &[Vec<u8>], at_once: usize) -> Answer {
+fn assert_agree(mirrors: &[Ready], texts: &[Vec<u8>], at_once: usize) -> Answer {
     let folder = TempDir::new().unwrap();
     let mut oracle = Oracle::default();
     let mut paths = Vec::new();
@@ -37,8 +44,8 @@ fn assert_agree(mirrors: &[(&str, Ready)], texts: &[Vec<u8>], at_once: usize) ->
     }
     let right = oracle.finish();
     let errors = |kind: ErrorKind| right.errors.get(kind.name()).copied().unwrap_or(0);
-    for (name, ready) in mirrors {
-        let done = ready.process(&paths, at_once).unwrap();
+    for (name, mirror, runtime) in mirrors {
+        let done = mirror.process(runtime.as_ref(), &paths, at_once).unwrap();
         let came = Expected::new(&done.accounts_csv(), done.counts.accepted, |kind| done.counts.rejected(kind));
         let wanted = Expected::new(&right.accounts_csv, right.accepted, errors);
         assert_eq!(came, wanted, "{name}: {}", String::from_utf8_lossy(&right.accounts_csv));
@@ -105,12 +112,12 @@ fn a_row_that_cannot_be_read_stops_no_mirror_and_a_missing_file_does() {
     let folder = TempDir::new().unwrap();
     let (odd, missing) = (folder.path().join("odd.csv"), folder.path().join("missing.csv"));
     fs::write(&odd, format!("{HEADER}deposit,1,1,5\nrefund,1,2,5\ndeposit,1,x,5\ndeposit,1,3,2\n")).unwrap();
-    for (name, ready) in mirrors() {
-        let done = ready.process(slice::from_ref(&odd), 1).unwrap();
+    for (name, mirror, runtime) in mirrors() {
+        let done = mirror.process(runtime.as_ref(), slice::from_ref(&odd), 1).unwrap();
         assert_eq!(done.counts.accepted, 2, "{name}");
         assert_eq!(done.accounts_csv(), b"client,available,held,total,locked\n1,7.0000,0.0000,7.0000,false\n");
         for at_once in [1, 2] {
-            assert!(ready.process(&[odd.clone(), missing.clone()], at_once).is_err(), "{name}");
+            assert!(mirror.process(runtime.as_ref(), &[odd.clone(), missing.clone()], at_once).is_err(), "{name}");
         }
     }
 }
