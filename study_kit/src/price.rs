@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use crate::output::unknown;
 use crate::record::Observation;
@@ -52,6 +52,15 @@ pub fn observe_by(step: u64, mut make: impl FnMut(u64) -> Result<()>) -> Result<
     }
     metrics.extend([("handoffs_count", handoffs as f64)]);
     Ok(Observation::new("", metrics))
+}
+
+/// The same of handoffs with the numbers from 1 to `count`, `at_once` of them at a time, each of which answers with its own: `make` returns the sum.
+pub fn observe_answers(at_once: usize, mut make: impl FnMut(u64) -> Result<u64>) -> Result<Observation> {
+    observe_by(at_once as u64, |count| {
+        let (sum, expected) = (make(count)?, count * (count + 1) / 2);
+        ensure!(sum == expected, "wrong answer: the sum is {sum}, expected {expected}");
+        Ok(())
+    })
 }
 
 /// How many handoffs a call of `make` takes to last: twice as many as before until it does, which also warms up.

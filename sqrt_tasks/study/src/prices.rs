@@ -3,9 +3,9 @@
 use std::hint::black_box;
 use std::thread;
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, anyhow};
 use study_kit::Observation;
-use study_kit::price::{self, Arm, Table};
+use study_kit::price::{Arm, Table, observe_answers};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
@@ -16,22 +16,22 @@ pub const START_64: Table = &starts::<64>();
 
 const fn starts<const AT_ONCE: usize>() -> [Arm; 7] {
     [
-        ("call", || units(AT_ONCE, |count| Ok((1..=count).map(work).sum()))),
+        ("call", || observe_answers(AT_ONCE, |count| Ok((1..=count).map(work).sum()))),
         ("rayon", || {
             // From a thread of the pool, which does what no other thread has taken.
-            units(AT_ONCE, |count| Ok(rayon::scope(|_| in_rounds(AT_ONCE, count, in_scope::<AT_ONCE>))))
+            observe_answers(AT_ONCE, |count| Ok(rayon::scope(|_| in_rounds(AT_ONCE, count, in_scope::<AT_ONCE>))))
         }),
-        ("rayon_outside", || units(AT_ONCE, |count| Ok(in_rounds(AT_ONCE, count, in_scope::<AT_ONCE>)))),
+        ("rayon_outside", || observe_answers(AT_ONCE, |count| Ok(in_rounds(AT_ONCE, count, in_scope::<AT_ONCE>)))),
         ("tokio_inside", || from_task(AT_ONCE, |number| tokio::spawn(async move { work(number) }))),
         ("tokio_outside", || {
             let runtime = multi_thread()?;
-            units(AT_ONCE, |count| {
+            observe_answers(AT_ONCE, |count| {
                 runtime.block_on(in_tasks(AT_ONCE, count, |number| tokio::spawn(async move { work(number) })))
             })
         }),
         ("spawn_blocking", || from_task(AT_ONCE, |number| tokio::task::spawn_blocking(move || work(number)))),
         ("thread", || {
-            units(AT_ONCE, |count| {
+            observe_answers(AT_ONCE, |count| {
                 let mut sum = 0;
                 let mut threads = Vec::with_capacity(AT_ONCE);
                 for first in (1..=count).step_by(AT_ONCE) {
@@ -50,15 +50,6 @@ const fn starts<const AT_ONCE: usize>() -> [Arm; 7] {
 #[inline(never)]
 fn work(number: u64) -> u64 {
     black_box(number)
-}
-
-/// What `run` takes, which starts `count` units, `at_once` of them at a time, and returns the sum of their answers.
-fn units(at_once: usize, mut run: impl FnMut(u64) -> Result<u64>) -> Result<Observation> {
-    price::observe_by(at_once as u64, |count| {
-        let (sum, expected) = (run(count)?, count * (count + 1) / 2);
-        ensure!(sum == expected, "wrong answer: the sum is {sum}, expected {expected}");
-        Ok(())
-    })
 }
 
 /// The numbers of the units that start together.
@@ -84,7 +75,7 @@ fn in_scope<const AT_ONCE: usize>(first: u64) -> u64 {
 /// Units that a task starts.
 fn from_task(at_once: usize, start: impl Fn(u64) -> JoinHandle<u64> + Copy + Send + 'static) -> Result<Observation> {
     let runtime = multi_thread()?;
-    units(at_once, |count| runtime.block_on(async { tokio::spawn(in_tasks(at_once, count, start)).await? }))
+    observe_answers(at_once, |count| runtime.block_on(async { tokio::spawn(in_tasks(at_once, count, start)).await? }))
 }
 
 async fn in_tasks(at_once: usize, count: u64, start: impl Fn(u64) -> JoinHandle<u64>) -> Result<u64> {
@@ -109,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_unit_that_is_lost_is_an_error() {
-        let error = units(64, |count| Ok((1..count).map(work).sum())).unwrap_err().to_string();
+        let error = observe_answers(64, |count| Ok((1..count).map(work).sum())).unwrap_err().to_string();
         assert!(error.starts_with("wrong answer: "), "{error}");
     }
 }
