@@ -33,8 +33,7 @@ pub fn overview<S: Study>() -> Result<String> {
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let value = |scenario: &str, arm: &str, metric: &str| samples.get(&(scenario, arm))?.get(metric).copied();
-    let tables: String = tables.iter().map(|table| render(table, &value)).collect();
+    let tables: String = tables.iter().map(|table| render(table, &samples)).collect();
     Ok(format!("{tables}One run each: no verdicts. `make report-{}` measures in blocks and judges.\n", S::NAME))
 }
 
@@ -74,16 +73,16 @@ fn cases(table: &Table) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The figure of scenario, arm and metric, if there is one.
-type Value<'a> = dyn Fn(&str, &str, &str) -> Option<f64> + 'a;
+/// The metrics of each scenario and arm.
+type Samples<'a> = HashMap<(&'a str, &'a str), BTreeMap<String, f64>>;
 
-fn render(table: &Table, value: &Value<'_>) -> String {
+fn render(table: &Table, samples: &Samples<'_>) -> String {
     let widest = |cells: &[String]| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
     let labels: Vec<String> = once(&table.row_header).chain(table.row.iter().map(|row| &row.label)).cloned().collect();
     let width = widest(&labels);
     let mut lines: Vec<String> = labels.iter().map(|label| format!("{label:<width$}")).collect();
     for column in &table.column {
-        let figures = table.row.iter().enumerate().map(|(position, row)| text(column, position, row, value));
+        let figures = table.row.iter().enumerate().map(|(position, row)| text(column, position, row, samples));
         let figures = figures.map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
         let cells: Vec<String> = once(column.header.clone()).chain(figures).collect();
         let width = widest(&cells);
@@ -96,12 +95,12 @@ fn render(table: &Table, value: &Value<'_>) -> String {
 }
 
 /// The cell of `column` in `row`, which is the one at `position`.
-fn text(column: &Column, position: usize, row: &Row, value: &Value<'_>) -> Option<String> {
+fn text(column: &Column, position: usize, row: &Row, samples: &Samples<'_>) -> Option<String> {
     if let Some(values) = &column.values {
         return values.get(position).cloned();
     }
     let Cell { scenario, arm, metric, minus, per, dividend, factor, digits } = column.in_row(row)?;
-    let of = |arm: &str, metric: &str| value(scenario, arm, metric);
+    let of = |arm, metric| samples.get(&(scenario, arm))?.get(metric).copied();
     let mut figure = of(arm, metric)?;
     if let Some(other) = minus {
         figure -= of(other, metric)?;
@@ -152,12 +151,8 @@ mod tests {
         let [table] = &tables(TOY).unwrap()[..] else { panic!("only one is printed") };
         let found = Vec::from_iter(cases(table).collect::<BTreeSet<_>>());
         assert_eq!(found, [("n_1", "a"), ("n_1", "b"), ("n_9", "a"), ("n_9", "b")]);
-        let value = |scenario: &str, arm: &str, metric: &str| match (scenario, arm, metric) {
-            ("n_1", "a", "work_s") => Some(0.5),
-            ("n_1", "b", "work_s") => Some(0.25),
-            ("n_1", _, "rows_count") => Some(10.0),
-            _ => None,
-        };
+        let sample = |work_s| BTreeMap::from([("work_s".to_owned(), work_s), ("rows_count".to_owned(), 10.0)]);
+        let samples = HashMap::from([(("n_1", "a"), sample(0.5)), (("n_1", "b"), sample(0.25))]);
         let text = "\
 Sorting
 
@@ -166,6 +161,6 @@ few         1 s   500.0  2.00  -0.0250
 many        2 s       -     -        -
 
 ";
-        assert_eq!(render(table, &value), text);
+        assert_eq!(render(table, &samples), text);
     }
 }

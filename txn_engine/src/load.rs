@@ -177,6 +177,9 @@ impl Load {
 /// Connections that are opened before the first answers of all of them are waited for: below what any system lets wait to be accepted.
 const BATCH: usize = 128;
 
+/// Between two looks at whether to go on, or at what was not taken.
+const GLANCE: Duration = Duration::from_millis(5);
+
 /// For the first answers of a batch, after one in which none came.
 const PATIENCE_WITH_THE_SILENT: Duration = Duration::from_millis(50);
 

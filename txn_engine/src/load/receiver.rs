@@ -7,11 +7,8 @@ use std::time::{Duration, Instant};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 
-use super::{Connection, Fate, State, Times, no_times, record};
+use super::{Connection, Fate, GLANCE, State, Times, no_times, record};
 use crate::error::Error;
-
-/// Between two looks at whether to go on.
-const GLANCE: Duration = Duration::from_millis(5);
 
 pub(super) struct Receiver<'a> {
     poll: Poll,

@@ -8,10 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::script::Script;
-use super::{Connection, State, Times, Waiting, no_times, record};
-
-/// Between two tries to send what was not taken.
-const GLANCE: Duration = Duration::from_millis(5);
+use super::{Connection, GLANCE, State, Times, Waiting, no_times, record};
 
 /// Sends, and knows what was sent.
 pub(super) struct Sender<'a> {
