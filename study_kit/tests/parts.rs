@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
-use study_kit::price::{observe, observe_by, share};
+use study_kit::price::{observe, observe_answers, observe_by, share};
 use study_kit::server::Server;
 use study_kit::{Span, probe};
 
@@ -50,6 +50,13 @@ fn a_handoff_of_a_millisecond_is_no_shorter_and_all_are_counted() {
     let timed_s = metrics.get("work_s").unwrap();
     assert!(counted < made as f64, "the calls that calibrate are not timed");
     assert!((metrics.get("handoff_ns").unwrap() * counted / 1e9 - timed_s).abs() < 1e-9);
+}
+
+#[test]
+fn an_answer_that_is_lost_is_an_error() {
+    assert!(observe_answers(64, |count| Ok((1..=count).map(std::hint::black_box).sum())).is_ok());
+    let error = observe_answers(64, |count| Ok((1..count).sum())).unwrap_err().to_string();
+    assert!(error.starts_with("wrong answer: "), "{error}");
 }
 
 #[test]

@@ -93,14 +93,3 @@ async fn in_tasks(at_once: usize, count: u64, start: impl Fn(u64) -> JoinHandle<
 fn multi_thread() -> Result<Runtime> {
     Ok(Builder::new_multi_thread().build()?)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_unit_that_is_lost_is_an_error() {
-        let error = observe_answers(64, |count| Ok((1..count).map(work).sum())).unwrap_err().to_string();
-        assert!(error.starts_with("wrong answer: "), "{error}");
-    }
-}
