@@ -50,7 +50,7 @@ pub fn extract(
     let jobs = jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN);
     let (summary, bad) = pass(archive, skip_bad, |reader, options| {
         *signals::cleanup() = Cleanup::Stop;
-        let result = reader.extract_parallel(into, options.stop_by(&signals::STOP), jobs);
+        let result = reader.extract_parallel(into, ReadOptions { stop_by: Some(&signals::STOP), ..options }, jobs);
         *signals::cleanup() = Cleanup::Nothing;
         if matches!(result, Err(ReadError::Stopped)) {
             signals::die();
@@ -79,7 +79,7 @@ fn pass(
         bad += 1;
         complain(&format!("{:#}: left out", refused(archive, error)));
     };
-    let options = if skip_bad { ReadOptions::default().skip_bad(&mut tell) } else { ReadOptions::default() };
+    let options = ReadOptions { skip_bad: if skip_bad { Some(&mut tell) } else { None }, stop_by: None };
     let summary = work(&mut open(archive)?, options).map_err(|error| refused(archive, error))?;
     Ok((summary, bad))
 }

@@ -16,26 +16,17 @@ use super::{Limits, StreamingZipReader};
 
 /// How an archive is tested or extracted. By default the first entry that is refused or damaged ends it.
 #[derive(Default)]
-#[must_use]
 pub struct ReadOptions<'a> {
-    skip: Option<&'a mut dyn FnMut(ReadError)>,
-    stop: Option<&'a AtomicBool>,
+    /// Told of each entry that is refused or damaged, which is then left out. What is wrong with the whole archive, the source or the target
+    /// is an error still.
+    pub skip_bad: Option<&'a mut dyn FnMut(ReadError)>,
+    /// Soon after this is set, by another thread, [`ReadError::Stopped`] ends it.
+    pub stop_by: Option<&'a AtomicBool>,
 }
 
-impl<'a> ReadOptions<'a> {
-    /// Leaves out entries that are refused or damaged, and tells of each. What is wrong with the whole archive, the source or the target
-    /// is an error still.
-    pub fn skip_bad(self, tell: &'a mut dyn FnMut(ReadError)) -> Self {
-        ReadOptions { skip: Some(tell), ..self }
-    }
-
-    /// Ends with [`ReadError::Stopped`] soon after `stop` is set, by another thread.
-    pub fn stop_by(self, stop: &'a AtomicBool) -> Self {
-        ReadOptions { stop: Some(stop), ..self }
-    }
-
+impl ReadOptions<'_> {
     fn pass_over(&mut self, error: ReadError) -> Result<(), ReadError> {
-        match &mut self.skip {
+        match &mut self.skip_bad {
             Some(tell) if error.is_about_an_entry() => {
                 tell(error);
                 Ok(())
@@ -136,7 +127,7 @@ impl<'a> Pass<'a> {
     where
         'a: 'b,
     {
-        Pump { buffer: vec![0; CHUNK_BYTES], stops: [self.options.stop, failed] }
+        Pump { buffer: vec![0; CHUNK_BYTES], stops: [self.options.stop_by, failed] }
     }
 }
 

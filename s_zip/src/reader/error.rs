@@ -87,7 +87,7 @@ pub enum ReadError {
     AlreadyExists { path: String },
     #[error("{path} is not a folder (or is a link to one): move it away, or extract to another folder")]
     NotAFolder { path: String },
-    /// [`ReadOptions::stop_by`](super::ReadOptions::stop_by) said so.
+    /// [`ReadOptions::stop_by`](super::ReadOptions::stop_by) was set.
     #[error("stopped before the end")]
     Stopped,
 }

@@ -174,7 +174,7 @@ fn extraction_stops_when_it_is_told_to_and_leaves_nothing_half_done() {
     let place = place();
     let stop = std::sync::atomic::AtomicBool::new(true);
     let archive = zip(&[stored("a", b"data")]);
-    let options = ReadOptions::default().stop_by(&stop);
+    let options = ReadOptions { stop_by: Some(&stop), ..ReadOptions::default() };
     assert!(matches!(archive.open().unwrap().extract_with(&place.target, options), Err(ReadError::Stopped)));
     assert_eq!(place.list(), ["target"]);
 }
@@ -188,13 +188,14 @@ fn bad_entries_are_left_out_on_request() {
     let mut told = Vec::new();
     let mut tell = |error: ReadError| told.push(error.to_string());
     let archive = zip(&members);
-    let summary =
-        archive.open().unwrap().extract_with(&place.target, ReadOptions::default().skip_bad(&mut tell)).unwrap();
+    let options = ReadOptions { skip_bad: Some(&mut tell), stop_by: None };
+    let summary = archive.open().unwrap().extract_with(&place.target, options).unwrap();
     assert_eq!((summary.files, summary.bytes, told.len()), (2, 2, 4), "{told:?}");
     assert_eq!(place.list(), ["target", "target/a", "target/c"]);
     assert_eq!(fs::read(place.target.join("a")).unwrap(), b"1");
     // What is wrong with the target is no entry's fault.
-    let again = archive.open().unwrap().extract_with(&place.target, ReadOptions::default().skip_bad(&mut drop));
+    let options = ReadOptions { skip_bad: Some(&mut drop), stop_by: None };
+    let again = archive.open().unwrap().extract_with(&place.target, options);
     assert!(matches!(again, Err(ReadError::AlreadyExists { .. })));
 }
 
