@@ -3,12 +3,13 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use rusqlite::Connection;
 use sqlite_bench::pool::{Options, Pool};
-use sqlite_bench::schema::{self, Block, JoinIndex, SEED_BLOCKS};
+use sqlite_bench::schema::{self, Block, SEED_BLOCKS};
 
 fn database(folder: &tempfile::TempDir) -> (Connection, Pool) {
     let file = folder.path().join("bench.db");
     let connection = Connection::open(&file).unwrap();
-    schema::create(&connection, JoinIndex::Present, 0).unwrap();
+    schema::create(&connection, 0).unwrap();
+    connection.execute_batch(schema::JOIN_INDEX).unwrap();
     (connection, Pool::open_blocking(&file, &Options::default()).unwrap())
 }
 

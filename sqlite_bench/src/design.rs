@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use rusqlite::Connection;
 
 use crate::pool::Work;
-use crate::schema::{self, Block, Inspection, JoinIndex, Row};
+use crate::schema::{self, Block, Inspection, Row};
 
 mod published;
 
@@ -145,7 +145,7 @@ fn databases<D: Database>(setup: &Setup, open: impl FnMut(usize) -> Result<D>) -
 pub fn in_memory<D: Database>(setup: &Setup, reach: impl Fn(Connection) -> D) -> Result<Arc<dyn Design>> {
     databases(setup, |_| {
         let connection = Connection::open_in_memory()?;
-        schema::create(&connection, JoinIndex::Absent, setup.seed)?;
+        schema::create(&connection, setup.seed)?;
         Ok(reach(connection))
     })
 }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::{Connection, OpenFlags};
 use sqlite_bench::pool::{Durability, Options, Pool};
-use sqlite_bench::schema::{self, Block, JoinIndex, SEED_BLOCKS};
+use sqlite_bench::schema::{self, Block, SEED_BLOCKS};
 
 #[path = "power_loss/disk.rs"]
 mod disk;
@@ -119,7 +119,8 @@ fn series(journal: &str, within: u64, survival: Survival, write: impl Fn(&Path, 
         // The blocks of the start are there, whatever happens to the power.
         let connection = Connection::open(&file).unwrap();
         connection.pragma_update(None, "journal_mode", journal).unwrap();
-        schema::create(&connection, JoinIndex::Present, SEED).unwrap();
+        schema::create(&connection, SEED).unwrap();
+        connection.execute_batch(schema::JOIN_INDEX).unwrap();
         drop(connection);
         let disk = Shared::default();
         vfs::register(vfs_of(&file), &disk);
@@ -162,11 +163,10 @@ fn pooled(durability: Durability, writers: u64, batch: usize) -> impl Fn(&Path, 
     move |file, disk| {
         let options = Options::default()
             .durability(durability)
-            .vfs(vfs_of(file))
             .batch(NonZero::new(batch).unwrap())
             .checkpoint_pages(CHECKPOINT_PAGES)
             .wal_limit_pages(2 * CHECKPOINT_PAGES);
-        let pool = Pool::open_blocking(file, &options).unwrap();
+        let pool = Pool::open_blocking(format!("file:{0}?vfs={0}", vfs_of(file)), &options).unwrap();
         let next = AtomicU64::new(NUMBERS.start);
         let write = || {
             let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));

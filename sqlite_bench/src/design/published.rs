@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use super::{Arm, Database, blocking, databases, in_memory};
 use crate::pool::{Options, Pool, Work};
-use crate::schema::{self, Block, JoinIndex};
+use crate::schema::{self, Block};
 
 pub static ARMS: [Arm; 4] = [
     Arm {
@@ -34,7 +34,9 @@ pub static ARMS: [Arm; 4] = [
             let options = Options::default().readers(NonZero::new(setup.readers).unwrap_or(NonZero::<usize>::MIN));
             databases(setup, |database| {
                 let file = setup.file(database);
-                schema::create(&Connection::open(&file)?, JoinIndex::Present, setup.seed)?;
+                let connection = Connection::open(&file)?;
+                schema::create(&connection, setup.seed)?;
+                connection.execute_batch(schema::JOIN_INDEX)?;
                 Ok(Pool::open_blocking(&file, &options)?)
             })
         })

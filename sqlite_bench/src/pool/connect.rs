@@ -121,10 +121,7 @@ fn patiently<T>(path: &Path, options: &Options, open: impl Fn() -> rusqlite::Res
 fn connect(path: &Path, access: OpenFlags, options: &Options) -> rusqlite::Result<(Connection, Guard)> {
     // Each connection is used by one thread at a time, so that SQLite need not lock it.
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = match &options.vfs {
-        Some(vfs) => Connection::open_with_flags_and_vfs(path, flags, vfs.as_str()),
-        None => Connection::open_with_flags(path, flags),
-    }?;
+    let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(options.busy_timeout)?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     let writes = access.contains(OpenFlags::SQLITE_OPEN_READ_WRITE);

@@ -57,13 +57,12 @@ macro_rules! options {
         #[non_exhaustive]
         pub struct Options {
             $(pub(super) $name: $type,)+
-            pub(super) vfs: Option<String>,
             pub(super) on_open: Option<OnOpen>,
         }
 
         impl Default for Options {
             fn default() -> Self {
-                Options { $($name: $default,)+ vfs: None, on_open: None }
+                Options { $($name: $default,)+ on_open: None }
             }
         }
 
@@ -110,13 +109,6 @@ options! {
 }
 
 impl Options {
-    /// The SQLite VFS to use, by name.
-    #[must_use]
-    pub fn vfs(mut self, name: impl Into<String>) -> Self {
-        self.vfs = Some(name.into());
-        self
-    }
-
     /// Called with every connection when it is opened, again if a lock was in the way: each reader (opened read-only), the writer, and the one for
     /// checkpoints. For functions, a cache size, a key, and every other setting, which jobs may not change. Jobs may use a temporary table that
     /// is made here; only write jobs may write to it, and what they write stays on that connection.
