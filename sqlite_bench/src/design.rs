@@ -30,12 +30,14 @@ pub struct Arm {
     pub open: Open,
     /// Whether a write that was not acknowledged may have left a part of itself: every statement commits alone.
     pub commits_statements: bool,
+    /// Whether a task that writes never waits, so that it must give way of itself after each write, as the published one does.
+    pub must_give_way: bool,
 }
 
 impl Arm {
     /// An arm whose every statement commits alone, as published.
     pub const fn new(role: &'static str, name: &'static str, text: &'static str, open: Open) -> Self {
-        Arm { name, title: name, role, text, open, commits_statements: true }
+        Arm { name, title: name, role, text, open, commits_statements: true, must_give_way: false }
     }
 }
 
@@ -52,15 +54,8 @@ pub struct Setup {
     /// Connections for reading of each database, in designs that have several.
     pub readers: usize,
     pub seed: u64,
-    /// Folder of those that are files; each run has one of its own.
+    /// Folder of those that are files, `0.db` and so on; each run has one of its own.
     pub folder: PathBuf,
-}
-
-impl Setup {
-    /// The file of a database.
-    pub fn file(&self, database: usize) -> PathBuf {
-        self.folder.join(format!("{database}.db"))
-    }
 }
 
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
@@ -75,11 +70,6 @@ pub trait Design: Send + Sync {
 
     /// Looks at what the database holds, for the check after a run.
     fn inspect(&self, database: usize) -> Answer<'_, Inspection>;
-
-    /// Whether a task that writes never waits, so that it must give way of itself after each write, as the published one does.
-    fn must_give_way(&self) -> bool {
-        false
-    }
 }
 
 /// Runs `work` on the blocking pool; a panic is an error, too.
@@ -89,9 +79,6 @@ pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send
 
 /// One database, as a design reaches it.
 pub trait Database: Send + Sync + 'static {
-    /// See [`Design::must_give_way`].
-    const MUST_GIVE_WAY: bool = false;
-
     /// Runs `work` on a connection for reading.
     fn read<T: Send + 'static>(&self, work: impl Work<T>) -> impl Future<Output = Result<T>> + Send;
 
@@ -129,10 +116,6 @@ impl<D: Database> Design for Databases<D> {
 
     fn inspect(&self, database: usize) -> Answer<'_, Inspection> {
         Box::pin(self.0[database].write(schema::inspect))
-    }
-
-    fn must_give_way(&self) -> bool {
-        D::MUST_GIVE_WAY
     }
 }
 

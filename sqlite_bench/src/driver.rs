@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Error, Result, anyhow};
+use anyhow::{Context, Result};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
@@ -25,8 +25,9 @@ pub use history::{Acknowledged, HISTORY_WRITES, READ_AFTER, replay, verify, warm
 pub use operations::{Operations, Times};
 pub use tasks::Ticks;
 
-use tasks::{Run, broken, read, read_on_schedule, tick, write};
+use tasks::{Run, read, read_on_schedule, tick, write};
 
+const BROKEN: &str = "a task of the driver broke off";
 /// The thread that drives, and the one that counts threads.
 const DRIVER_THREADS: u64 = 2;
 const COUNT_PERIOD: Duration = Duration::from_millis(50);
@@ -82,18 +83,18 @@ pub fn measure<S, C>(
     let runtime = runtime(workers)?;
     // Some designs start tasks when they are opened, and hand what they are made of to the runtime when they go.
     let _entered = runtime.enter();
-    let measure = || {
+    let measure = || -> Result<_> {
         let design = (arm.open)(&setup)?;
         let digest = runtime.block_on(replay(&*design, databases, seed))?;
         runtime.block_on(warm_up(&design, databases, readers))?;
         let span = start();
-        let tally = drive(&runtime, &design, workload, seed, progress)?;
+        let tally = drive(&runtime, &design, arm.must_give_way, workload, seed, progress)?;
         let cost = stop(span);
         let check = verify(arm, &*design, &tally.acknowledged);
         let fault = runtime.block_on(check)?.or_else(|| tally.complaint());
         Ok(Measured { digest, tally, cost, fault })
     };
-    measure().map_err(|error: Error| anyhow!("cannot use the databases of {}: {error}", arm.name))
+    measure().with_context(|| format!("cannot use the databases of {}", arm.name))
 }
 
 pub fn runtime(workers: usize) -> Result<Runtime> {
@@ -112,6 +113,7 @@ pub fn own_folder(parent: &Path) -> Result<TempDir> {
 pub fn drive(
     runtime: &Runtime,
     design: &Arc<dyn Design>,
+    must_give_way: bool,
     workload: &Workload,
     seed: u64,
     progress: &(dyn Fn(Duration) + Sync),
@@ -126,6 +128,7 @@ pub fn drive(
     let (of_readers, of_writers) = (records(readers), records(writers));
     let run = Arc::new(Run {
         design: Arc::clone(design),
+        must_give_way,
         workload: *workload,
         seed,
         start: Instant::now(),
@@ -154,7 +157,7 @@ pub fn drive(
         reads,
         writing: operations.iter().map(|of_writer| of_writer.asking).max().unwrap_or_default(),
         writes: operations.iter().fold(Operations::default(), Operations::plus),
-        ticks: runtime.block_on(ticks).map_err(broken)?,
+        ticks: runtime.block_on(ticks).context(BROKEN)?,
         threads: most_threads.map(|most| most.saturating_sub(DRIVER_THREADS + workload.workers as u64)),
         acknowledged,
     })
@@ -180,7 +183,7 @@ fn drive_all(
 }
 
 fn join<T>(runtime: &Runtime, tasks: Vec<JoinHandle<T>>) -> Result<Vec<T>> {
-    tasks.into_iter().map(|task| runtime.block_on(task).map_err(broken)).collect()
+    tasks.into_iter().map(|task| runtime.block_on(task).context(BROKEN)).collect()
 }
 
 /// Threads of this process; `None` where they cannot be counted.

@@ -103,7 +103,7 @@ fn what_is_lost_torn_or_damaged_is_noticed_and_what_nobody_wrote() {
         let _entered = runtime.enter();
         let (_folder, setup, design) = open(arm);
         runtime.block_on(driver::replay(&*design, DATABASES, SEED)).unwrap();
-        Connection::open(setup.file(0)).unwrap().execute_batch(sql).unwrap();
+        Connection::open(setup.folder.join("0.db")).unwrap().execute_batch(sql).unwrap();
         let known = [Acknowledged { blocks: blocks.to_vec(), failed: failed.to_vec() }];
         let verdict = runtime.block_on(driver::verify(arm, &*design, &known)).unwrap().unwrap_or_default();
         assert!(verdict.starts_with(said) && verdict.is_empty() == said.is_empty(), "{sql} {verdict}");

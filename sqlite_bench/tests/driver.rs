@@ -70,7 +70,7 @@ fn workload(window: Duration, reads: Loop) -> Workload {
 fn drive(design: Fake, workload: &Workload) -> Tally {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
     let design: Arc<dyn Design> = Arc::new(design);
-    let tally = driver::drive(&runtime, &design, workload, 0, &|_| {}).unwrap();
+    let tally = driver::drive(&runtime, &design, false, workload, 0, &|_| {}).unwrap();
     runtime.shutdown_background();
     tally
 }

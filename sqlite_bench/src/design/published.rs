@@ -14,6 +14,7 @@ use crate::schema::{self, Block};
 pub static ARMS: [Arm; 4] = [
     Arm {
         title: "Direct Blocking",
+        must_give_way: true,
         ..Arm::new("mirror", "direct", "SQLite called from the task, under a std mutex", |setup| {
             in_memory(setup, Mutex::new)
         })
@@ -33,7 +34,7 @@ pub static ARMS: [Arm; 4] = [
         ..Arm::new("best", "wal_threads", "This crate's pool: WAL, a writer thread, reader threads", |setup| {
             let options = Options::default().readers(NonZero::new(setup.readers).unwrap_or(NonZero::<usize>::MIN));
             databases(setup, |database| {
-                let file = setup.file(database);
+                let file = setup.folder.join(format!("{database}.db"));
                 let connection = Connection::open(&file)?;
                 schema::create(&connection, setup.seed)?;
                 connection.execute_batch(schema::JOIN_INDEX)?;
@@ -45,8 +46,6 @@ pub static ARMS: [Arm; 4] = [
 
 /// Direct: the mutex is locked and held by the worker, which is blocked meanwhile.
 impl Database for Mutex<Connection> {
-    const MUST_GIVE_WAY: bool = true;
-
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         Ok(self.with(work)?)
     }

@@ -1,11 +1,9 @@
 //! Who asks: the readers of either loop, and the writers, each with a database of its own; and a task that only wants its turn.
 
-use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Error, anyhow};
 use tokio::runtime::Runtime;
 
 use super::history::{Acknowledged, HISTORY_WRITES, READ_AFTER};
@@ -24,6 +22,7 @@ const BLOCKED_AFTER: Duration = Duration::from_millis(50);
 
 pub(super) struct Run {
     pub(super) design: Arc<dyn Design>,
+    pub(super) must_give_way: bool,
     pub(super) workload: Workload,
     pub(super) seed: u64,
     pub(super) start: Instant,
@@ -41,10 +40,6 @@ impl Run {
     pub(super) fn in_window(&self, end: Instant, offset: Duration) -> bool {
         end <= self.start + self.workload.window + offset || self.workload.writes == Writes::Once
     }
-}
-
-pub(super) fn broken(error: impl fmt::Display) -> Error {
-    anyhow!("a task of the driver broke off: {error}")
 }
 
 /// A reader of the closed loop, until operations are no longer begun.
@@ -124,7 +119,7 @@ pub(super) async fn write(run: Arc<Run>, database: usize, mut operations: Operat
             break;
         }
         due = end + rest;
-        if run.design.must_give_way() {
+        if run.must_give_way {
             tokio::task::yield_now().await;
         }
         // Even a pause of nothing would take a step of the timer.

@@ -19,8 +19,9 @@ pub fn arms() -> Vec<&'static Arm> {
 
 #[rustfmt::skip]
 pub static ARMS: [Arm; 3] = [
-    Arm::new("control", "direct_async_lock", "direct under tokio's mutex: waiting no longer blocks a worker, SQLite still does",
-        |setup| in_memory(setup, |connection| AwaitedLock(connection.into()))),
+    Arm { must_give_way: true, ..Arm::new("control", "direct_async_lock",
+        "direct under tokio's mutex: waiting no longer blocks a worker, SQLite still does",
+        |setup| in_memory(setup, |connection| AwaitedLock(connection.into()))) },
     Arm::new("control", "sb_fair", "spawn_blocking under parking_lot's fair mutex",
         |setup| in_memory(setup, |connection| OnThread(Arc::new(FairLock(connection.into()))))),
     Arm::new("control", "sb_tokio_mutex", "spawn_blocking under tokio's mutex, taken before the thread",
@@ -65,10 +66,6 @@ const fn pausing(think: Duration, hold: Duration) -> Setting {
 /// One sync of each of 40 databases, readers meanwhile.
 const fn forty(hold: Duration, think: Duration, window: Duration) -> Setting {
     Setting::Access(Workload { databases: 40, think, writes: Writes::Once, ..Workload::published(hold, window) })
-}
-
-const fn price(name: &'static str, price: Price, arms: &'static [Arms]) -> Scenario<Setting> {
-    Scenario::new(name, Setting::Price(price), arms)
 }
 
 const fn map(
@@ -123,11 +120,11 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("smoke_open", open(ms(20), ms(300)), &[smoke(0.46, "direct wal_threads wal_threads_idle wal_threads_40")]),
     Scenario::new("smoke_forty", forty(ms(20), Duration::from_micros(167), ms(100)), &[smoke(0.26, "tokio_rusqlite")]),
     Scenario::new("smoke_commit", Setting::Commits { window: ms(100) }, &[smoke(0.2, "single_commit group_commit")]),
-    price("price_lock_free", Price::Lock { callers: 1 }, &[always(0.25, "std parking_lot tokio")]),
-    price("price_lock_contended", Price::Lock { callers: 2 },
+    Scenario::new("price_lock_free", Setting::Price(Price::Lock { callers: 1 }), &[always(0.25, "std parking_lot tokio")]),
+    Scenario::new("price_lock_contended", Setting::Price(Price::Lock { callers: 2 }),
         &[always(0.28, "std parking_lot parking_lot_fair tokio")]),
-    price("price_read_alone", Price::Read { callers: 1 }, READS),
-    price("price_read_16", Price::Read { callers: 16 }, READS),
+    Scenario::new("price_read_alone", Setting::Price(Price::Read { callers: 1 }), READS),
+    Scenario::new("price_read_16", Setting::Price(Price::Read { callers: 16 }), READS),
     // Some 75 ns a row on the slower of our machines, for a twelfth of a second or longer.
     map("map_point", Statement::Point, One, 80, ALONE),
     map("map_insert", Statement::Insert, One, 80, &[full(0.13, ASKING)]),

@@ -29,8 +29,6 @@ impl Lock for FairLock {
 pub struct AwaitedLock(pub tokio::sync::Mutex<Connection>);
 
 impl Database for AwaitedLock {
-    const MUST_GIVE_WAY: bool = true;
-
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         Ok(work(&*self.0.lock().await)?)
     }

@@ -231,8 +231,7 @@ fn schedule(per_s: u32, window: Duration, on: &Machine) -> Schedule {
     schedule
 }
 
-/// Sends all of it, each time with the time, from a thread of its own, whatever becomes of it, and lets tasks receive it: the latency of calls, and
-/// how late the bystander was.
+/// Sends all of it from a thread of its own, whatever becomes of it, to tasks: the latency of calls, and how late the bystander was.
 fn call_on_schedule(
     database: &Arc<impl Database>,
     statement: Statement,
