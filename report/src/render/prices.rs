@@ -34,7 +34,7 @@ pub fn short(studies: &[StudyView]) -> String {
         found.len()
     );
     let apart = format!(
-        " Most of a wake's cost is [getting an idle core out of sleep]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll). Where idle cores poll for up to 200 µs before they sleep, a wake within that time is cheap: a trip after 1 ms of work takes one dear wake and one cheap one. `make prices` tells about yours."
+        " Most of a wake's cost is [getting an idle core out of sleep]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll). Where idle cores poll for up to 200 µs before they sleep, a wake within that time is cheap; [after more work](REPORT.md#prices) it is not. `make prices` tells about yours."
     );
     let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
     let (apart, rule) = (if is_apart { &apart[..] } else { "" }, if found.is_empty() { "" } else { &rule });
@@ -64,13 +64,13 @@ pub fn section(studies: &[StudyView]) -> String {
     let more = if rest.is_empty() { "" } else { &more };
     let (title, table) = (heading("prices", "## Prices"), table(studies, &shown));
     format!(
-        "{title}[README](README.md#what-a-handoff-costs) lists the most used, and says what a price is. Links lead to conditions{more}.\n\n{table}"
+        "{title}[README](README.md#what-a-handoff-costs) has the most used. Links lead to conditions{more}.\n\n{table}"
     )
 }
 
 /// A row per price: the range over hosts, or what the only one says; two more columns where idle cores poll.
 fn table(studies: &[StudyView], rows: &[(&StudyView, &JudgedPrice)]) -> String {
-    let mut table = Table::new("Price of | >Sync | >Async | >Sync, idle cores poll | >Async, idle cores poll");
+    let mut table = Table::new("Price of | >Sync | >Async | >Sync, cores poll | >Async, cores poll");
     let all = ranged(studies).len();
     for (view, price) in rows {
         let hosts: Vec<&OnHost> = price.ranged().collect();

@@ -39,8 +39,7 @@ fn head(studies: &[StudyView]) -> String {
     let claims = answers::CLAIMS;
     format!(
         "# Async or not: five published comparisons, measured again\n\n{contents}\
-         *As published* is the authors' set-up with its flaws, *fair* is equal work on equal resources. A figure is the range over hosts. \
-         Beneath it stands the [verdict](docs/METHODOLOGY.md#verdicts) with the hosts that decide it. \
+         *As published* is the authors' set-up with its flaws, *fair* is equal work on equal resources. A figure is the range over hosts, above its [verdict](docs/METHODOLOGY.md#verdicts) and the hosts that decide it. \
          *Here* is the newest host's figure, fair if there is one, with its confidence interval. \
          *Outside*: the published figure is in neither our range nor that of their code.\n\n{claims}(charts/claims.svg)\n"
     )
