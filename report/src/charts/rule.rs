@@ -32,7 +32,7 @@ pub fn draw(studies: &[StudyView]) -> Option<String> {
         outside => format!(" {outside} lie outside of the chart."),
     };
     let note = format!(
-        "Lines: price ÷ work between two handoffs, by the prices of host {host} (a range rises with the work). Marks: measured effects on all hosts, hollow where idle cores poll.{outside} Both axes are logarithmic."
+        "Lines: price ÷ work between two handoffs, by the prices of host {host}. Marks: measured effects on all hosts, hollow where idle cores poll.{outside} Both axes are logarithmic."
     );
     let name = |(observed, Predicted { tariff, .. }): &Line| {
         let (short, way) = (&tariff.short, observed.rule.law.side.into_str());

@@ -34,7 +34,7 @@ pub fn short(studies: &[StudyView]) -> String {
         found.len()
     );
     let apart = format!(
-        " Most of a wake's cost is [getting an idle core out of sleep]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll). Where idle cores poll for up to 200 µs before they sleep, a wake within that time is cheap; [after more work](REPORT.md#prices) it is not. `make prices` tells about yours."
+        " Most of a wake's cost is [getting an idle core out of sleep]({EVIDENCE}MACHINES.md#idle-cores-that-sleep-or-poll). Where idle cores poll for up to 200 µs before they sleep, a wake within that time is cheap; [after more work](REPORT.md#prices) it is not. A trip to the blocking pool costs more after more work. `make prices` tells about your machine."
     );
     let is_apart = shown.iter().any(|(_, price)| !polling(price).is_empty());
     let (apart, rule) = (if is_apart { &apart[..] } else { "" }, if found.is_empty() { "" } else { &rule });
