@@ -41,7 +41,7 @@ pub fn block(studies: &[StudyView]) -> String {
     let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
     let hosts = fmt::plural(hosts.len(), "host", "hosts");
     format!(
-        "{}\n{}\nFigures compare async with sync unless a cell says otherwise: throughput for Flight, time for the others. Ranges are over up to [{hosts}]({EVIDENCE}MACHINES.md). *Equal work* has the same libraries, buffers, prefetching, builds and cores. *Unclear*: the runs allow either answer.\n",
+        "{}\n{}\nFigures compare async with sync unless a cell says otherwise: throughput for Flight, else time. Ranges are over up to [{hosts}]({EVIDENCE}MACHINES.md). *Equal work* has the same libraries, buffers, prefetching, builds and cores. *Unclear*: the runs allow either answer.\n",
         around(&not_async, prose(&fmt::listed(&causes)), ".\n"),
         table.render()
     )
