@@ -55,7 +55,7 @@ pub struct Answer {
     /// What is left at equal work and resources.
     pub equal: Vec<Sentence>,
     pub so: Sentence,
-    /// What the difference was instead of async, to end "the difference was something else:"; absent where it was async, or none.
+    /// What the difference was instead of async, to end "the cause is"; absent where it was async, or none.
     pub instead: Option<String>,
     /// The cause, and where the difference matters.
     pub why: Sentence,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
-use std::{mem, slice};
+use std::mem;
 
 use super::markdown::{EVIDENCE, Table, around, cell, code, known, prose, some, text};
 use super::{REPORT, prices};
@@ -112,10 +112,11 @@ pub fn in_text(studies: &[StudyView]) -> String {
     for view in studies {
         let Some(answer) = &view.page.answer else { continue };
         let _ = writeln!(text, "{}", view.page.title);
-        let sentences = [&answer.said[..], &answer.setup, &answer.equal, slice::from_ref(&answer.so)];
-        for (name, sentences) in ["They said", "As published", "Fair", "What to do"].into_iter().zip(sentences) {
-            let words = sentences.iter().map(|sentence| filled(view, sentence)).collect::<Vec<_>>();
-            let words = words.join("; ").replace('`', "");
+        let rows = answer.said.iter().zip(&answer.setup).zip(&answer.equal);
+        let rows =
+            rows.flat_map(|((said, setup), equal)| [("They said", said), ("As published", setup), ("Fair", equal)]);
+        for (name, sentence) in rows.chain([("What to do", &answer.so)]) {
+            let words = filled(view, sentence).replace(['`', '*'], "");
             let lines = fmt::lines(words.split_whitespace(), " ", |line| line.chars().count() <= WIDTH);
             let _ = writeln!(text, "  {name:<14}{}", lines.join(&format!("\n{:16}", "")));
         }
