@@ -260,6 +260,21 @@ fn a_host_whose_idle_cores_poll_stands_apart() {
 }
 
 #[test]
+fn a_price_of_polling_hosts_alone_stands_beside_those_of_the_only_other_host() {
+    let results = temporary();
+    let (_, others) = PRICES.split_once("readme = true\n").unwrap();
+    priced(&(CLAIMS.to_owned() + others)).seal(results.path(), FIRST, |run| costs(run, 1.0));
+    Toy { idle_poll_ns: 200_000, ..whole() }.seal(results.path(), SECOND, |run| costs(run, 0.25));
+    let out = temporary();
+    write(out.path(), "README.md", "<!-- prices:begin -->\nold\n<!-- prices:end -->\n");
+    render(results.path(), out.path(), &[&out.path().join("README.md")]).success();
+    let readme = read(out.path(), "README.md");
+    assert!(readme.contains("| Price of | Sync, cores poll | Async, cores poll |"), "{readme}");
+    let row = "| [a message through a channel](docs/evidence/toy.md#prices) | 1.00 ms | 502 µs |";
+    assert!(readme.contains(row), "{readme}");
+}
+
+#[test]
 fn prices_are_shown_of_a_study_of_which_nothing_else_was_measured() {
     let results = temporary();
     prices_alone(results.path(), FIRST, "Toy 1000", 1.0);

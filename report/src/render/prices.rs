@@ -74,11 +74,14 @@ fn table(studies: &[StudyView], rows: &[(&StudyView, &JudgedPrice)]) -> String {
     let all = ranged(studies).len();
     for (view, price) in rows {
         let hosts: Vec<&OnHost> = price.ranged().collect();
-        let figure = |way| if all == 1 { figure(hosts[0], way) } else { known(price.range(way)) };
+        let figure = |way| match hosts[..] {
+            [only] if all == 1 => figure(only, way),
+            _ => known(price.range(way)),
+        };
         let [sync, asynchronous] = WAYS.map(figure);
         let [sync_polling, async_polling] = WAYS.map(|way| known(price.polling_range(way)));
-        let of =
-            if hosts.len() < all { format!(" ({})", fmt::plural(hosts.len(), "host", "hosts")) } else { String::new() };
+        let fewer = Some(hosts.len()).filter(|hosts| (1..all).contains(hosts));
+        let of = fewer.map(|hosts| format!(" ({})", fmt::plural(hosts, "host", "hosts"))).unwrap_or_default();
         table.row([link(view, &price.price.text) + &of, sync, asynchronous, sync_polling, async_polling]);
     }
     table.render()
